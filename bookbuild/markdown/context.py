@@ -1,0 +1,74 @@
+"""Which page of which book is being rendered, whatever site tool (MkDocs, Zensical) runs Python-Markdown.
+
+Extensions ask at run time: both tools attach what they know to the `Markdown` object only after the
+extensions were loaded.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import markdown
+
+from bookbuild.model import Problem
+from bookbuild.outline import docs_dir
+
+log = logging.getLogger("mkdocs.bookbuild")  # below MkDocs' own logger, so that --strict counts it
+
+
+@dataclass(frozen=True)
+class Context:
+    config_file: Path  # mkdocs.yml
+    page: str  # source path below docs_dir, '/' separated
+
+    @property
+    def root(self) -> Path:
+        return self.config_file.parent
+
+    @property
+    def docs_dir(self) -> Path:
+        return docs_dir(self.config_file)
+
+    @property
+    def data_dir(self) -> Path:
+        return self.docs_dir / "data"
+
+    @property
+    def tools_dir(self) -> Path:
+        return self.root / "tools"
+
+    @property
+    def source(self) -> Path:
+        return self.docs_dir / self.page
+
+    def line_of(self, snippet: str) -> int:
+        """1-based line of the page's source where `snippet` first stands, 0 if nowhere."""
+        text = self.source.read_text(encoding="utf-8")
+        position = text.find(snippet)
+        return text.count("\n", 0, position) + 1 if position >= 0 else 0
+
+    def report(self, code: str, text: str, *, near: str = "", hint: str = "", severity: str = "error") -> None:
+        """Log a problem: build.py collects the record's `problem`, MkDocs prints and counts the line."""
+        file = self.source.relative_to(self.root).as_posix()
+        problem = Problem(file, self.line_of(near) if near else 0, code, text, hint, severity)
+        log.warning("%s", problem, extra={"problem": problem})
+
+
+def set_context(md: markdown.Markdown, context: Context) -> None:
+    """For tests and tools that run Python-Markdown themselves."""
+    md.bookbuild_context = context  # type: ignore[attr-defined]
+
+
+def get_context(md: markdown.Markdown) -> Context | None:
+    """The page at hand, or None where `md` runs outside of a book."""
+    if found := getattr(md, "bookbuild_context", None):
+        return found
+    if "relpath" in md.treeprocessors:  # MkDocs
+        here = md.treeprocessors["relpath"]
+        return Context(Path(here.config.config_file_path).resolve(), here.file.src_uri)
+    if "rendering_context" in md.preprocessors:  # Zensical
+        here = md.preprocessors["rendering_context"]
+        return Context(Path(here.config["root_dir"], "mkdocs.yml").resolve(), here.page.path)
+    return None

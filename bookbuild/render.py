@@ -1,0 +1,164 @@
+"""Render the book with MkDocs, one time and in process, and collect it. The only module that imports mkdocs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+
+from mkdocs.commands import build as mkdocs_build
+from mkdocs.commands import serve as mkdocs_serve
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import Abort, MkDocsException
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.pages import Page
+
+from bookbuild import trees
+from bookbuild.model import Book, BookError, Chapter, Heading, Part, Problem
+from bookbuild.outline import Entry, read_outline
+
+Progress = Callable[[int, int], None]  # pages done, pages in all
+
+
+class _Collector(BasePlugin):
+    """Keeps each page's HTML fragment as the theme gets it."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.pages: dict[str, Page] = {}
+        self.fragments: dict[str, str] = {}
+        self.total = 0
+        self.progress = progress
+
+    def on_files(self, files, *, config):
+        self.total = len(files.documentation_pages())
+        return files
+
+    def on_page_content(self, html, *, page, config, files):
+        self.fragments[page.file.src_uri] = html
+        self.pages[page.file.src_uri] = page
+        if self.progress:
+            self.progress(len(self.fragments), self.total)
+        return html
+
+
+class _LogCollector(logging.Handler):
+    """Turns what MkDocs and our Markdown extensions log into problems."""
+
+    def __init__(self, config_name: str) -> None:
+        super().__init__(logging.WARNING)
+        self.config_name = config_name
+        self.problems: list[Problem] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        problem = getattr(record, "problem", None)
+        if problem is None:
+            severity = "error" if record.levelno >= logging.ERROR else "warning"
+            problem = Problem(self.config_name, 0, "mkdocs", record.getMessage(), severity=severity)
+        self.problems.append(problem)
+
+
+def load(config_file: Path, site_dir: Path | None = None) -> MkDocsConfig:
+    """MkDocs' own view of a configuration; a wrong one is a BookError of one line."""
+    overrides = {"site_dir": str(site_dir)} if site_dir else {}
+    try:
+        return load_config(str(config_file), **overrides)
+    except (MkDocsException, Abort) as error:
+        raise BookError(f"{config_file}: {' '.join(str(error).split())}") from error
+
+
+def render(config_file: Path, site_dir: Path | None = None, progress: Progress | None = None) -> Book:
+    """Build the site into `site_dir` and return the book that was rendered on the way."""
+    config = load(config_file, site_dir)
+    config.strict = False  # problems are counted by build.py, all of them, not only the first
+    collector = _Collector(progress)
+    config.plugins["bookbuild-collector"] = collector
+    logs = _LogCollector(Path(config_file).name)
+    logger = logging.getLogger("mkdocs")
+    logger.addHandler(logs)
+    propagate, logger.propagate = logger.propagate, False
+    try:
+        config.plugins.on_startup(command="build", dirty=False)
+        mkdocs_build.build(config)
+    except (MkDocsException, Abort) as error:
+        said = "; ".join(str(p) for p in logs.problems if p.severity == "error")
+        raise BookError(said or str(error)) from error
+    finally:
+        config.plugins.on_shutdown()
+        logger.removeHandler(logs)
+        logger.propagate = propagate
+    return _book(config, collector, tuple(logs.problems))
+
+
+def serve(config_file: Path) -> None:
+    """Live preview of the site at dev_addr until interrupted."""
+    mkdocs_serve.serve(config_file=str(config_file), livereload=True)
+
+
+def _book(config: MkDocsConfig, collector: _Collector, problems: tuple[Problem, ...]) -> Book:
+    outline = read_outline(Path(config.config_file_path))
+
+    def chapters(entries: tuple[Entry, ...]) -> tuple[Chapter, ...]:
+        known = [e for e in entries if e.path in collector.pages]  # MkDocs has named the missing ones
+        return tuple(_chapter(e, collector.pages[e.path], collector.fragments[e.path]) for e in known)
+
+    parts = []
+    for section in outline.sections:
+        if found := chapters(section.entries):
+            parts.append(Part(len(parts) + 1, section.title, found))
+    return Book(
+        title=config.site_name,
+        root=Path(config.config_file_path).resolve().parent,
+        docs_dir=Path(config.docs_dir).resolve(),
+        site_dir=Path(config.site_dir).resolve(),
+        front=chapters(outline.front),
+        parts=tuple(parts),
+        description=config.site_description or "",
+        author=config.site_author or "",
+        copyright=config.copyright or "",
+        language=str(getattr(config.theme, "locale", None) or config.theme.get("language", "en")),
+        url=config.site_url or "",
+        extra=MappingProxyType(dict(config.extra)),
+        problems=problems,
+    )
+
+
+def _chapter(entry: Entry, page: Page, fragment: str) -> Chapter:
+    tree = trees.parse_fragment(fragment)
+    headings = tuple(
+        Heading(int(e.tag[1]), e.get("id", ""), heading_text(e))
+        for e in tree.iter()
+        if isinstance(e.tag, str) and len(e.tag) == 2 and e.tag[0] == "h" and e.tag[1] in "123456"
+    )
+    ids = {v for e in tree.iter() for k in ("id", "name") if (v := e.get(k)) and (k == "id" or e.tag == "a")}
+    return Chapter(
+        key=PurePosixPath(entry.path).with_suffix("").as_posix().replace("/", "-").replace(" ", "-"),
+        path=entry.path,
+        url=page.url,
+        title=str(entry.title or page.title or ""),
+        number=entry.number,
+        tree=tree,
+        headings=headings,
+        ids=frozenset(ids),
+        meta=MappingProxyType(dict(page.meta)),
+        source=Path(page.file.abs_src_path).resolve(),
+    )
+
+
+def heading_text(element) -> str:
+    """A heading's words without its permalink and footnote marks."""
+    words = []
+
+    def walk(node) -> None:
+        if node.text:
+            words.append(node.text)
+        for child in node:
+            marks = trees.classes(child)
+            if "headerlink" not in marks and not (child.tag == "sup" and (child.get("id") or "").startswith("fnref")):
+                walk(child)
+            if child.tail:
+                words.append(child.tail)
+
+    walk(element)
+    return " ".join("".join(words).split())
