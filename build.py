@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """Build the book: a website, a PDF and an EPUB from one set of Markdown files."""
 
-from __future__ import annotations
+import sys
+
+if sys.version_info < (3, 11, 5):  # before any line that an older Python cannot read
+    have = ".".join(map(str, sys.version_info[:3]))
+    sys.exit(
+        f"build.py needs Python 3.11.5 or newer, this is {have} ({sys.executable}); try: python3.12 build.py"
+    )
 
 import argparse
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from bookbuild import __version__, bootstrap
@@ -110,11 +115,7 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress(quiet=args.quiet)
     if args.no_cache:
         pipeline.forget(options)
-    if args.command == "clean":
-        return pipeline.clean(options)
-    if args.command == "serve":
-        return pipeline.serve(options, progress)
-    return pipeline.build(args.command, options, progress)
+    return pipeline.run(args.command, options, progress)
 
 
 def test(arguments: list[str]) -> int:
@@ -128,7 +129,6 @@ def test(arguments: list[str]) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     try:
-        bootstrap.check_python()
         return run(parse(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         print("build.py: interrupted", file=sys.stderr)

@@ -1,8 +1,4 @@
-"""Give build.py the packages it needs, with nothing but the standard library.
-
-Runs before anything else is imported, on whatever Python the user has: the grammar stays that of 3.7,
-so that an old interpreter reaches the line that says it is too old.
-"""
+"""Give build.py the packages it needs, with nothing but the standard library."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ from collections import deque
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MINIMUM = (3, 11, 5)  # Material for MkDocs 9.8 and pymdown-extensions 13 ask for it
 STAMP = ".build-py"  # in .venv: what was installed there, or that making it has not ended
 MARK = "BOOKBUILD_BOOTSTRAPPED"  # in the environment: build.py has started itself once, never again
 UNFINISHED = "unfinished"
@@ -32,7 +27,6 @@ def ensure(extra: str = "", allowed: bool = True, quiet: bool = False, root: Pat
 
     `extra` is "" or the name of an extra in pyproject.toml ("test"). With `allowed` false nothing is made.
     """
-    check_python()
     venv = root / ".venv"
     inside = Path(sys.prefix).resolve() == venv.resolve()
     if inside and read_stamp(venv):
@@ -52,17 +46,6 @@ def ensure(extra: str = "", allowed: bool = True, quiet: bool = False, root: Pat
     if not is_ready(venv, root, extra):
         make(venv, root, extra, quiet)
     start_again(venv)
-
-
-def check_python(version=None) -> None:
-    """Refuse a Python that is too old, naming a newer one where the PATH has it."""
-    found = tuple(version or sys.version_info)[:3]
-    if found >= MINIMUM:
-        return
-    newer = next((n for n in ("python3.14", "python3.13", "python3.12") if shutil.which(n)), "")
-    hint = f"; try: {newer} build.py" if newer else ""
-    wanted, have = (".".join(map(str, v)) for v in (MINIMUM, found))
-    raise SetupError(f"build.py needs Python {wanted} or newer, this is {have} ({sys.executable}){hint}")
 
 
 def requirements(extra: str, root: Path) -> list[str]:

@@ -37,6 +37,15 @@ class Options:
     format: str = "text"
 
 
+def run(command: str, options: Options, progress: Progress) -> int:
+    """Do what one command of build.py asks; the exit code."""
+    if command == "clean":
+        return clean(options)
+    if command == "serve":
+        return serve(options, progress)
+    return build(command, options, progress)
+
+
 def build(command: str, options: Options, progress: Progress) -> int:
     """Run `all`, `site`, `pdf`, `epub` or `check`; the exit code is 1 where a problem or a missing output says so."""
     with _site_folder(command, options) as site:
