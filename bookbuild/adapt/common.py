@@ -25,6 +25,7 @@ class Place:
     links: LinkMap
     inside: Callable[[Inside], str]  # href of a place in the book
     asset: Callable[[str], str]  # src of a file of the site, path below its root
+    warn: Callable[[str, str], None] = lambda code, text: None  # what this medium had to give up
 
 
 Rewrite = Callable[[Element, Place], None]
@@ -53,7 +54,10 @@ def resolve_links(tree: Element, place: Place) -> None:
             case External(url):
                 element.set("href", url)
             case Inside() as target:
-                element.set("href", place.inside(target))
+                if address := place.inside(target):
+                    element.set("href", address)
+                else:  # a chapter that is not printed
+                    del element.attrib["href"]
             case Asset(path):
                 if place.links.book.url:
                     element.set("href", urljoin(place.links.book.url, path))

@@ -1,0 +1,50 @@
+"""Formulas for paper: WeasyPrint does not lay out MathML, so each becomes a picture on the line's base."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import lru_cache
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from bookbuild import trees
+from bookbuild.adapt.common import Place
+
+_EM = 100.0  # the size at which formulas are drawn; everything is written in em afterwards
+
+
+def formulas(tree: Element, place: Place) -> None:
+    """<math> → <img alt=TeX> with an SVG inside its address: as an image its glyph ids clash with no other's."""
+    for parent, math in trees.with_parents(tree):
+        if math.tag != f"{{{trees.MATHML}}}math":
+            continue
+        tex = math.get("alttext") or trees.text_of(math)
+        block = math.get("display") == "block"
+        try:
+            picture = _picture(tex, block)
+        except Exception as error:  # ziamath raises whatever its parser stumbles over
+            place.warn("pdf-formula", f"cannot draw ${tex}$: {error}")
+            words = Element("code")
+            words.text = tex
+            trees.replace(parent, math, words)
+            continue
+        image = Element("img", {"class": "math-block" if block else "math", "alt": tex})
+        image.set("src", picture[0])
+        image.set("style", picture[1])
+        trees.replace(parent, math, image)
+
+
+@lru_cache(maxsize=4096)
+def _picture(tex: str, block: bool) -> tuple[str, str]:
+    """(data URL, CSS) of a formula: width, height and depth below the base line, in em."""
+    import ziamath
+
+    drawn = ziamath.Latex(tex, size=_EM, inline=not block)
+    svg = drawn.svgxml()
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    depth = drawn.getyofst() - drawn.margin
+    data = b64encode(ElementTree.tostring(svg)).decode("ascii")
+    style = f"width:{width / _EM:.3f}em;height:{height / _EM:.3f}em"
+    if not block:
+        style += f";vertical-align:{depth / _EM:.3f}em"
+    return f"data:image/svg+xml;base64,{data}", style

@@ -1,0 +1,148 @@
+"""Tables for paper: how wide they are, where they stand, and numbers that line up at the point.
+
+Sizes are points. A table is set at its natural width where that fits; else over the whole type area, then
+narrower and smaller down to SMALLEST, then on a turned page. Only a table too wide even for that breaks words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from xml.etree.ElementTree import Element
+
+from bookbuild import trees
+from bookbuild.adapt.common import Place
+
+SIZE, SMALLEST = 8.5, 7.2  # type sizes of tables
+CONDENSED = 0.89  # width of IBM Plex Sans at 80 % beside 100 %
+PROSE, FULL, TURNED = 351.0, 431.0, 640.0  # widths: beside the margin column, type area, turned page (letter's)
+PADDING = 11.0  # of a column, both sides together
+_WRAP_AT = 150.0  # a column of words need not be wider than this
+_LONG = 16  # rows; a shorter table is never cut between pages
+_NUMBER = re.compile(r"^[−–+-]?\d[\d,\u202f\u00a0]*(?:\.(\d+))?$")
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Of one column, in points at SIZE: its longest word, its longest cell."""
+
+    word: float
+    cell: float
+
+    @property
+    def wanted(self) -> float:
+        return max(self.word, min(self.cell, _WRAP_AT)) + PADDING
+
+    @property
+    def least(self) -> float:
+        return self.word + PADDING
+
+
+def tables(tree: Element, place: Place) -> None:
+    """Give every table its place and size, its heads a scope and its number columns their alignment."""
+    for parent, table in trees.with_parents(tree):
+        if table.tag != "table" or "highlighttable" in trees.classes(table):
+            continue
+        rows = [[cell for cell in row if cell.tag in ("th", "td")] for row in table.iter("tr")]
+        for head in table.iterfind("thead/tr/th"):
+            head.set("scope", head.get("scope", "col"))
+        for head in table.iterfind("tbody/tr/th"):
+            head.set("scope", head.get("scope", "row"))
+        marks = sorted(trees.classes(table) | {placement(column_widths(rows))})
+        if len(rows) > _LONG:
+            marks.append("table-long")
+        table.set("class", " ".join(marks))
+        if parent.tag == "figure":
+            parent.set("class", " ".join(sorted(trees.classes(parent) | {f"holds-{marks_of(marks)}"})))
+        align_numbers(rows)
+
+
+def marks_of(marks: list[str]) -> str:
+    return next(m for m in marks if m in ("table-text", "table-full", "table-small", "table-turned", "table-broken"))
+
+
+def placement(columns: list[Widths]) -> str:
+    """The class that says where a table of these columns stands."""
+    wanted, least = sum(c.wanted for c in columns), sum(c.least for c in columns)
+    small = SMALLEST / SIZE * CONDENSED
+    if wanted <= PROSE:
+        return "table-text"
+    if wanted <= FULL or least <= 0.8 * FULL:
+        return "table-full"
+    if wanted * small <= FULL or least * small <= 0.9 * FULL:
+        return "table-small"
+    if least * small <= TURNED:
+        return "table-turned"
+    return "table-broken"
+
+
+def column_widths(rows: list[list[Element]]) -> list[Widths]:
+    """Widths of the columns; a cell over several columns shares its own among them."""
+    words: dict[int, float] = {}
+    cells: dict[int, float] = {}
+    for row in rows:
+        column = 0
+        for cell in row:
+            span = max(1, int(cell.get("colspan") or 1))
+            pieces = [line for line in _lines(cell)]
+            longest = max((text_width(p) for p in pieces), default=0.0) / span
+            word = max((text_width(w) for p in pieces for w in re.split(r"[ \-/]", p)), default=0.0) / span
+            for index in range(column, column + span):
+                words[index] = max(words.get(index, 0.0), word)
+                cells[index] = max(cells.get(index, 0.0), longest)
+            column += span
+    return [Widths(words[i], cells[i]) for i in sorted(words)]
+
+
+def _lines(cell: Element) -> list[str]:
+    text = "".join("\n" if e.tag == "br" else "" for e in cell.iter())
+    return ["".join(cell.itertext()).strip()] if not text else "".join(_with_breaks(cell)).split("\n")
+
+
+def _with_breaks(element: Element):
+    yield element.text or ""
+    for child in element:
+        if child.tag == "br":
+            yield "\n"
+        yield from _with_breaks(child)
+        yield child.tail or ""
+
+
+@lru_cache(maxsize=20000)
+def text_width(text: str) -> float:
+    """Points of a line of text in the tables' type at SIZE."""
+    advances, default = _advances()
+    return sum(advances.get(ord(c), default) for c in text) * SIZE
+
+
+@lru_cache(maxsize=1)
+def _advances() -> tuple[dict[int, float], float]:
+    """Advance widths in em of the tables' typeface, and one for letters it lacks."""
+    from fontTools.ttLib import TTFont
+
+    from bookbuild.printing.fonts import SANS
+
+    with TTFont(SANS.upright, lazy=True) as font:
+        scale, metrics = font["head"].unitsPerEm, font["hmtx"]
+        return {code: metrics[name][0] / scale for code, name in font.getBestCmap().items()}, 0.6
+
+
+def align_numbers(rows: list[list[Element]]) -> None:
+    """In a column of numbers with decimals, fill the shorter ones up so that the points stand below each other."""
+    columns: dict[int, list[tuple[Element, int]]] = {}
+    for row in rows:
+        if any(cell.get("colspan") for cell in row):
+            continue
+        for index, cell in enumerate(row):
+            text = trees.text_of(cell)
+            if cell.tag == "td" and (match := _NUMBER.match(text)) and not cell.get("data-filled"):
+                columns.setdefault(index, []).append((cell, len(match[1]) if match[1] else -1))
+    for cells in columns.values():
+        most = max(digits for _, digits in cells)
+        for cell, digits in cells:
+            cell.set("class", " ".join(sorted(trees.classes(cell) | {"num"})))
+            if digits < most:
+                filler = Element("span", {"class": "filler"})
+                filler.text = "." * (digits < 0) + "0" * (most - max(digits, 0))
+                cell.append(filler)

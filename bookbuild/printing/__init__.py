@@ -1,0 +1,1 @@
+"""What stands around the chapters in print: fonts, cover, imprint, contents, and the call of WeasyPrint."""

@@ -1,0 +1,95 @@
+"""The call of WeasyPrint: what it may read, what it says, and the same bytes for the same book."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from bookbuild import trees
+from bookbuild.model import BookError
+
+INSTALL = (
+    "pdf-pango WeasyPrint cannot load Pango; install it (Debian, Ubuntu: apt-get install libpango-1.0-0 "
+    "libpangoft2-1.0-0 libharfbuzz-subset0; Fedora: dnf install pango; macOS: brew install pango)"
+)
+VARIANT = "pdf/ua-1"
+_PAGE = re.compile(r"Step 5 - Creating layout - Page (\d+)$")
+
+
+def load():
+    """The weasyprint module; without Pango one line that says how to install it."""
+    try:
+        import weasyprint
+    except (ImportError, OSError) as error:
+        raise BookError(INSTALL) from error
+    return weasyprint
+
+
+def render_pdf(
+    html: Element, *, roots: tuple[Path, ...], say: Callable[[str], None], page_done: Callable[[int], None]
+) -> tuple[bytes, int]:
+    """(PDF bytes, number of pages) of a document tree. `say` gets each line that WeasyPrint logs."""
+    weasyprint = load()
+    with _quick_gc(), _listen(say, page_done):
+        text = "<!doctype html>" + trees.to_html(html)
+        document = weasyprint.HTML(string=text, url_fetcher=_fetcher(roots)).render(pdf_variant=VARIANT)
+        identifier = hashlib.sha256(text.encode()).digest()[:16]
+        data = document.write_pdf(pdf_identifier=identifier, pdf_variant=VARIANT)
+    return data, len(document.pages)
+
+
+def _fetcher(roots: tuple[Path, ...]):
+    """Reads data: and files below `roots`, nothing from the network."""
+    from weasyprint.urls import URLFetcher
+
+    allowed = tuple(root.resolve().as_uri() + "/" for root in roots)
+
+    class LocalFetcher(URLFetcher):
+        def fetch(self, url, headers=None):
+            if not url.startswith(("data:", *allowed)):
+                raise ValueError("only files of the book are read")
+            return super().fetch(url, headers)
+
+    return LocalFetcher()
+
+
+@contextmanager
+def _quick_gc() -> Iterator[None]:
+    """Layout makes millions of objects that live on; the collector's default looks at them again and again."""
+    before = gc.get_threshold()
+    gc.set_threshold(1_000_000, 100, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def _listen(say: Callable[[str], None], page_done: Callable[[int], None]) -> Iterator[None]:
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            message = record.getMessage()
+            if record.name == "weasyprint.progress":
+                if found := _PAGE.match(message):
+                    page_done(int(found[1]))
+            elif record.levelno >= logging.WARNING:
+                say(message)
+
+    listener = Listener(logging.INFO)
+    logger, progress = logging.getLogger("weasyprint"), logging.getLogger("weasyprint.progress")
+    before = logger.level, logger.propagate, progress.level
+    logger.addHandler(listener)
+    logger.propagate = False
+    logger.setLevel(logging.WARNING)
+    progress.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(listener)
+        logger.level, logger.propagate, progress.level = before
