@@ -91,11 +91,6 @@ def _prepare(options: Options, progress: Progress) -> None:
     if (figures := _module("figures")) and (docs / "figures").is_dir():
         with progress.stage("figures"):
             figures.draw_all(options.config.parent, docs)
-    from bookbuild.fonts import fonts_folder, make_fonts
-
-    if folder := fonts_folder(options.config):
-        with progress.stage("fonts"):
-            make_fonts(folder)
 
 
 def _render(options: Options, site: Path, progress: Progress) -> Book:
