@@ -186,7 +186,7 @@ def _link_tools(page: Element, book: Book, chapter: Chapter, tools: dict[str, Fi
 def _fetch_commands(book: Book, chapter: Chapter, file: File) -> Element:
     box = Element("div", {"class": "tool-get highlight"})
     code = SubElement(SubElement(box, "pre"), "code")
-    verify = f'\necho "{file.sha256}  {file.name}" | sha256sum --check\n'
+    verify = f'\necho "{file.sha256}  {file.name}" \\\n  | sha256sum --check\n'
     if book.url:
         code.text = f"curl -fsSLO {urljoin(book.url, quote(file.path))}{verify}"
     else:  # the page's own script puts in where it is being read
@@ -205,9 +205,10 @@ def _link_tables(page: Element, chapter: Chapter, tables: dict[str, list[File]])
         while figure.tag != "figure" and figure in parents and figure.tag not in ("article", "body"):
             figure = parents[figure]
         line = Element("p", {"class": "table-files"})
-        line.text = "This table as "
+        line.text = "This table as a file: "
         for file in tables[table.get("id", "")]:
             link = SubElement(line, "a", {"href": _href(chapter, file), "download": file.name})
             link.text = PurePosixPath(file.path).suffix[1:].upper()
-            link.tail = f" ({file.size}) "
+            link.tail = f" ({file.size}), "
+        link.tail = f" ({file.size})"
         figure.append(line)
