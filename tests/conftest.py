@@ -50,3 +50,43 @@ def realbook(tmp_path_factory):
     from bookbuild.render import render
 
     return render(REALBOOK, tmp_path_factory.mktemp("book-site"))
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """serve(folder) → address of a local web server of that folder; answers 404 with the site's own page."""
+    from webserver import serve_folder
+
+    servers = []
+
+    def start(folder: Path) -> str:
+        server, address = serve_folder(folder)
+        servers.append(server)
+        return address
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Chromium without a window, its log of requests on; nothing of its own goes to the network."""
+    require_program("chromium", "chromedriver")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    for switch in (
+        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "disable-dev-shm-usage", "no-first-run",
+        "disable-background-networking", "disable-component-update", "disable-sync",
+        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{switch}")
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
