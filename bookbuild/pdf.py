@@ -23,6 +23,7 @@ from bookbuild.model import Book, BookError, Chapter, Problem
 from bookbuild.printing import engine, pages
 from bookbuild.printing.fonts import MONO, SANS, SERIF, font_faces
 
+TYPE_AREA = 152.0  # mm, as print.css has it
 PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}  # mm
 Progress = Callable[[int, int], None]
 
@@ -85,7 +86,9 @@ def _sections(
     if whole:
         width, height = PAPERS[paper]
         drawing = b64encode(art_svg(width, height).encode()).decode("ascii")
-        built_with = f"bookbuild {__version__}, MkDocs {version('mkdocs')} and WeasyPrint {version('weasyprint')}"
+        built_with = (
+            f"bookbuild {__version__}, MkDocs {version('mkdocs')} and WeasyPrint {version('weasyprint')}"
+        )
         sections.append(pages.cover(book, f"data:image/svg+xml;base64,{drawing}", date))
         sections.append(pages.imprint(book, date, built_with))
         sections.append(pages.contents(book, chosen))
@@ -131,8 +134,17 @@ def style_sheet(paper: str) -> str:
     """Fonts, paper size and print.css as one sheet."""
     width, height = PAPERS[paper]
     sheet = files("bookbuild").joinpath("styles", "print.css").read_text(encoding="utf-8")
-    size = f"@page {{ size: {width}mm {height}mm }}\n@page turned {{ size: {height}mm {width}mm }}\n"
-    return font_faces() + "\n" + size + sheet
+    inner = 0.45 * (width - TYPE_AREA)
+    outer = width - TYPE_AREA - inner
+    size = f"""
+@page {{ size: {width}mm {height}mm }}
+@page :left {{ margin-left: {outer:.2f}mm; margin-right: {inner:.2f}mm }}
+@page :right {{ margin-left: {inner:.2f}mm; margin-right: {outer:.2f}mm }}
+@page cover {{ margin: 0 }}
+@page turned {{ size: {height}mm {width}mm }}
+.cover {{ height: {height}mm }}
+"""
+    return f"{font_faces()}\n{sheet}\n{size}"
 
 
 def build_date() -> datetime:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from bookbuild import trees
 from bookbuild.adapt.common import Place
 
-MEASURE = 70  # characters of code that fit beside the margin column; longer lines use the whole width
+MEASURE = 74  # characters of code that fit beside the margin column; longer lines use the whole width
 _ANNOTATION = re.compile(r"^(\W*?)\s*\((\d+)\)!?\s*(\W*)$")
 
 
@@ -28,8 +28,9 @@ def code_lines(tree: Element, place: Place) -> None:
         code.text, code[:] = None, lines
         pre.text = code.tail = None
         longest = max((len("".join(line.itertext())) for line in lines), default=0)
-        mark = "code-wide" if longest > MEASURE else "code"
-        pre.set("class", " ".join(filter(None, (pre.get("class"), mark))))
+        if longest > MEASURE:
+            block = parent if "highlight" in trees.classes(parent) else pre
+            block.set("class", " ".join(sorted(trees.classes(block) | {"wide"})))
 
 
 def split_lines(code: Element) -> list[Element]:
@@ -84,7 +85,8 @@ def annotations(tree: Element, place: Place) -> None:
         notes = after[0] if after and after[0].tag == "ol" else None
         if notes is None or (block.tail or "").strip():
             continue
-        if any([_mark(span) for span in block.iter("span")]):
+        marked = [_mark(span) for span in block.iter("span")]
+        if any(marked):
             notes.set("class", "annotations")
 
 

@@ -13,8 +13,8 @@ from bookbuild import trees
 from bookbuild.links import Asset, Broken, External, Inside, LinkMap
 from bookbuild.model import Chapter
 
-_ID_LISTS = ("for", "headers", "aria-labelledby", "aria-describedby", "aria-controls")
-_URL_REFERENCE = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
+ID_LISTS = ("for", "headers", "aria-labelledby", "aria-describedby", "aria-controls")
+URL_REFERENCE = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,16 @@ def prefix_ids(tree: Element, place: Place) -> None:
         for key, value in list(element.items()):
             if key == "id" or (key == "name" and element.tag == "a"):
                 element.set(key, renamed(value))
-            elif key in _ID_LISTS:
+            elif key in ID_LISTS:
                 element.set(key, " ".join(renamed(v) if v in own else v for v in value.split()))
             elif "url(" in value:
-                element.set(key, _URL_REFERENCE.sub(lambda m: f"url(#{renamed(m[2])})", value))
-            elif trees.split_tag(element.tag)[0] == trees.SVG and trees.split_tag(key)[1] == "href":
-                if value.startswith("#"):
-                    element.set(key, "#" + renamed(value[1:]))
+                element.set(key, URL_REFERENCE.sub(lambda m: f"url(#{renamed(m[2])})", value))
+            elif value.startswith("#") and _is_svg_href(element, key):
+                element.set(key, "#" + renamed(value[1:]))
+
+
+def _is_svg_href(element: Element, key: str) -> bool:
+    return trees.split_tag(element.tag)[0] == trees.SVG and trees.split_tag(key)[1] == "href"
 
 
 def drop_permalinks(tree: Element, place: Place) -> None:

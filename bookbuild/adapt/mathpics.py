@@ -22,7 +22,7 @@ def formulas(tree: Element, place: Place) -> None:
         block = math.get("display") == "block"
         try:
             picture = _picture(tex, block)
-        except Exception as error:  # ziamath raises whatever its parser stumbles over
+        except Exception as error:  # noqa: BLE001 ziamath raises whatever its parser stumbles over
             place.warn("pdf-formula", f"cannot draw ${tex}$: {error}")
             words = Element("code")
             words.text = tex

@@ -7,13 +7,14 @@ from xml.etree.ElementTree import Element
 from bookbuild import trees
 from bookbuild.adapt.codelines import annotations, code_lines
 from bookbuild.adapt.common import COMMON, Place, Rewrite
+from bookbuild.adapt.figures import pictures
 from bookbuild.adapt.icons import icon, kind_of
 from bookbuild.adapt.mathpics import formulas
 from bookbuild.adapt.notes import footnotes
 from bookbuild.adapt.prose import pairs, quotes
 from bookbuild.adapt.tables import tables
 
-_SITE_ONLY = {"script", "style", "button", "form", "input", "template", "noscript", "iframe", "video", "audio"}
+_SITE_ONLY = {"script", "style", "button", "form", "input", "template", "noscript", "iframe", "video"}
 
 
 def admonitions(tree: Element, place: Place) -> None:
@@ -78,26 +79,6 @@ def site_only(tree: Element, place: Place) -> None:
     for parent, child in trees.with_parents(tree):
         if child.tag in _SITE_ONLY or {"site-only", "no-print"} & trees.classes(child):
             trees.replace(parent, child)
-
-
-def pictures(tree: Element, place: Place) -> None:
-    """No picture is fetched from the web; a lone picture in a paragraph stands as a figure does."""
-    for parent, child in trees.with_parents(tree):
-        if child.tag != "img":
-            continue
-        if child.get("src", "").startswith(("http:", "https:", "//")):
-            place.warn("pdf-remote-image", f"picture {child.get('src')} is on the web and not printed")
-            words = Element("span", {"class": "picture-missing"})
-            words.text = child.get("alt") or child.get("src")
-            trees.replace(parent, child, words)
-        elif "math" not in (child.get("class") or "") and parent.tag == "p" and _lone(parent):
-            parent.set("class", "picture")
-        if not child.get("alt") and child.tag == "img":
-            child.set("alt", child.get("title") or "Picture")
-
-
-def _lone(paragraph: Element) -> bool:
-    return len(paragraph) == 1 and not (paragraph.text or "").strip() and not (paragraph[0].tail or "").strip()
 
 
 def titles(tree: Element, place: Place) -> None:

@@ -11,7 +11,7 @@ from bookbuild.adapt.common import Place
 
 NBSP = "\u00a0"
 _LITERAL = {"code", "pre", "kbd", "samp", "script", "style", "textarea"}
-_BLOCKS = {"p", "li", "dt", "dd", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary", "div"}
+_BLOCKS = {"p", "li", "dt", "dd", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "div"}
 _UNITS = r"""
     %|°C|×|x(?=\W|$)
   | (?:[kKMGTPE]i?|m|µ|μ|n)?(?:B|b|bit|bps|FLOPS|FLOPs|FLOP|OPS|W|Wh|Hz|s|m|V|A|g|T/s)(?:/(?:s|W|GPU|h|USD))?
@@ -55,8 +55,8 @@ def _curl(text: str, position: int, before: str) -> str:
     opens = previous.isspace() or previous in "([{—–-/\u201c\u2018" + NBSP
     following = text[position + 1 : position + 2]
     if char == '"':
-        return "\u201c" if opens else ("″" if previous.isdigit() and not opens and False else "\u201d")
-    if opens and not (following.isdigit()):  # the '90s keep an apostrophe
+        return "\u201c" if opens else "\u201d"
+    if opens and not following.isdigit():  # the '90s keep an apostrophe
         return "\u2018"
     return "\u2019"
 

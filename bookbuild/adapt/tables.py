@@ -16,7 +16,9 @@ from bookbuild.adapt.common import Place
 
 SIZE, SMALLEST = 8.5, 7.2  # type sizes of tables
 CONDENSED = 0.89  # width of IBM Plex Sans at 80 % beside 100 %
-PROSE, FULL, TURNED = 351.0, 431.0, 640.0  # widths: beside the margin column, type area, turned page (letter's)
+PROSE = 362.0  # width beside the margin column
+FULL = 431.0  # of the type area
+TURNED = 640.0  # of a turned page; letter's, the shorter one
 PADDING = 11.0  # of a column, both sides together
 _WRAP_AT = 150.0  # a column of words need not be wider than this
 _LONG = 16  # rows; a shorter table is never cut between pages
@@ -49,32 +51,35 @@ def tables(tree: Element, place: Place) -> None:
             head.set("scope", head.get("scope", "col"))
         for head in table.iterfind("tbody/tr/th"):
             head.set("scope", head.get("scope", "row"))
-        marks = sorted(trees.classes(table) | {placement(column_widths(rows))})
         if len(rows) > _LONG:
-            marks.append("table-long")
-        table.set("class", " ".join(marks))
-        if parent.tag == "figure":
-            parent.set("class", " ".join(sorted(trees.classes(parent) | {f"holds-{marks_of(marks)}"})))
+            table.set("class", " ".join(sorted(trees.classes(table) | {"long"})))
+        block = parent
+        if parent.tag != "figure":
+            block = Element("div", {"class": "table"})
+            trees.replace(parent, table, block)
+            block.append(table)
+        marks = placement(column_widths(rows))
+        if parent is not tree and block not in list(tree):  # in a list or a box: nowhere to go but smaller
+            marks = tuple("small" if m == "wide" else m for m in marks if m != "turned")
+        block.set("class", " ".join(sorted(trees.classes(block) | set(marks))))
         align_numbers(rows)
 
 
-def marks_of(marks: list[str]) -> str:
-    return next(m for m in marks if m in ("table-text", "table-full", "table-small", "table-turned", "table-broken"))
-
-
-def placement(columns: list[Widths]) -> str:
-    """The class that says where a table of these columns stands."""
+def placement(columns: list[Widths]) -> tuple[str, ...]:
+    """The classes that say where a table of these columns stands: none is its natural width beside the margin."""
     wanted, least = sum(c.wanted for c in columns), sum(c.least for c in columns)
     small = SMALLEST / SIZE * CONDENSED
     if wanted <= PROSE:
-        return "table-text"
+        return ()
     if wanted <= FULL or least <= 0.8 * FULL:
-        return "table-full"
+        return ("wide",)
     if wanted * small <= FULL or least * small <= 0.9 * FULL:
-        return "table-small"
+        return ("wide", "small")
+    if wanted <= TURNED or least <= 0.8 * TURNED:
+        return ("turned",)
     if least * small <= TURNED:
-        return "table-turned"
-    return "table-broken"
+        return ("turned", "small")
+    return ("turned", "small", "broken")
 
 
 def column_widths(rows: list[list[Element]]) -> list[Widths]:

@@ -144,9 +144,8 @@ def chapter_section(chapter: Chapter, tree: Element, level: int) -> Element:
     """The adapted tree under its opening; `level` is the chapter's own in the bookmarks."""
     section = Element("section", {"class": "chapter" if chapter.number is not None else "chapter front"})
     section.set("id", chapter.key)
-    section.set("data-title", chapter.title)
-    section.set("data-head", f"{chapter.number}\u2002{chapter.title}" if chapter.number else chapter.title)
-    opening = add(section, "header", class_="opening")
+    head = chapter.title if chapter.number is None else f"{chapter.number}\u2002{chapter.title}"
+    opening = add(section, "header", class_="opening", data_head=head)
     if chapter.number is not None:
         add(opening, "p", str(chapter.number), class_="chapter-number")
     title = next((e for e in tree if e.tag == "h1"), None)

@@ -1,0 +1,83 @@
+"""Pictures for paper: nothing from the web, and each at a size that suits the page.
+
+A drawing keeps its own size, a photograph or screenshot is printed at 200 dots an inch; what is wider than
+the text reaches into the margin column, what is wider than that or too high is scaled down (in print.css).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from bookbuild import trees
+from bookbuild.adapt.common import Place
+from bookbuild.adapt.tables import PROSE
+from bookbuild.links import Asset
+
+DOTS = 200  # an inch, for pictures made of pixels
+_POINTS = {"": 0.75, "px": 0.75, "pt": 1.0, "pc": 12.0, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4}
+_LENGTH = re.compile(r"\s*([\d.]+)\s*(px|pt|pc|in|cm|mm)?\s*$")
+
+
+def pictures(tree: Element, place: Place) -> None:
+    """Before links are resolved: say what is missing, mark lone pictures as figures, set widths."""
+    for parent, child in trees.with_parents(tree):
+        if child.tag != "img" or child.get("src", "").startswith("data:"):
+            continue
+        if urlsplit(child.get("src", "")).netloc:
+            place.warn("pdf-remote-image", f"picture {child.get('src')} is on the web and not printed")
+            words = Element("span", {"class": "picture-missing"})
+            words.text = child.get("alt") or child.get("src")
+            trees.replace(parent, child, words)
+            continue
+        if not child.get("alt"):
+            child.set("alt", child.get("title") or "Picture")
+        if parent.tag == "p" and _lone(parent):
+            parent.set("class", "picture")
+        if parent.tag == "figure" or parent.get("class") == "picture":
+            _place(parent, child, place)
+
+
+def _lone(paragraph: Element) -> bool:
+    if len(paragraph) != 1 or (paragraph.text or "").strip():
+        return False
+    return not (paragraph[0].tail or "").strip()
+
+
+def _place(block: Element, image: Element, place: Place) -> None:
+    target = place.links.resolve(place.chapter, image.get("src", ""))
+    if not isinstance(target, Asset):
+        return
+    width = natural_width(place.links.book.site_dir / target.path)
+    if width is None:
+        return
+    if not image.get("width"):
+        image.set("style", f"width:{width:.1f}pt")
+    if width > PROSE:
+        block.set("class", " ".join(sorted(trees.classes(block) | {"wide"})))
+
+
+def natural_width(file: Path) -> float | None:
+    """Points; None where the file does not tell."""
+    if unquote(file.suffix).lower() == ".svg":
+        return _svg_width(file)
+    with file.open("rb") as stream:
+        start = stream.read(24)
+    if start[:8] == b"\x89PNG\r\n\x1a\n":
+        return struct.unpack(">I", start[16:20])[0] * 72 / DOTS
+    return None
+
+
+def _svg_width(file: Path) -> float | None:
+    try:
+        _, root = next(ElementTree.iterparse(file, events=("start",)))
+    except (ElementTree.ParseError, StopIteration):
+        return None
+    if match := _LENGTH.match(root.get("width", "")):
+        return float(match[1]) * _POINTS[match[2] or ""]
+    box = root.get("viewBox", "").replace(",", " ").split()
+    return float(box[2]) * 0.75 if len(box) == 4 else None
