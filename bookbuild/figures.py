@@ -50,7 +50,11 @@ def draw_all(root: Path, docs_dir: Path, progress: Callable[[int, int], None] | 
 
     Raises BookError when a script cannot be loaded or fails; the old picture then stays.
     """
-    scripts = [(path, module) for path in sorted((docs_dir / "figures").glob("*.py")) if (module := _load(root, path))]
+    scripts = [
+        (path, module)
+        for path in sorted((docs_dir / "figures").glob("*.py"))
+        if (module := _load(root, path))
+    ]
     written = []
     for done, (script, module) in enumerate(scripts):
         if progress:
