@@ -46,7 +46,10 @@ class LinkMap:
             self._by_url[chapter.url.removeprefix("./") + "index.html"] = chapter
 
     def resolve(self, chapter: Chapter, href: str) -> Target:
-        parts = urlsplit(href)
+        try:
+            parts = urlsplit(href)
+        except ValueError:  # as in http://[host]:8000
+            return Broken(href, "not an address")
         if parts.scheme or parts.netloc:
             return External(href)
         if not parts.path:
