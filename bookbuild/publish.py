@@ -46,7 +46,7 @@ class File:
         """Size for people, in decimal units: '87 kB', '2.4 MB'."""
         if self.bytes < 1_000:
             return f"{self.bytes} B"
-        if self.bytes < 1_000_000:
+        if self.bytes < 999_500:
             return f"{self.bytes / 1e3:.0f} kB"
         return f"{self.bytes / 1e6:.1f} MB"
 
@@ -59,10 +59,9 @@ def publish(book: Book, made: Iterable[Path] = ()) -> tuple[File, ...]:
     downloads = [_file(book, path) for path in made if path.is_relative_to(book.site_dir)]
     tools = {file.path.removeprefix("tools/"): file for file in _copy_tools(book)}
     files = [*downloads, *tools.values()]
-    home = next(iter(book.chapters), None)
     for chapter in book.chapters:
         edits: list[Edit] = []
-        if chapter is home and downloads:
+        if downloads and page_file(chapter) == "index.html":
             edits.append(lambda page, here=chapter: _link_downloads(page, here, downloads))
         if tools and any(_is_tool_link(e) for e in chapter.tree.iter("a")):
             edits.append(lambda page, here=chapter: _link_tools(page, book, here, tools))

@@ -1,0 +1,118 @@
+"""The web fonts: small, lawful, the same each time, and able to draw the book."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import REALBOOK
+from fontTools.ttLib import TTFont
+
+from bookbuild import fonts, trees
+from bookbuild.model import BookError
+from bookbuild.outline import read_config
+
+MONO = tuple(face for face in fonts.FACES if face.target == "book-mono.woff2")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return fonts.make_fonts(tmp_path_factory.mktemp("fonts"))
+
+
+def test_files_are_woff2_of_web_size(made):
+    """Each file is WOFF2 and no heavier than 60 kB, so that a page with all of them stays light."""
+    for file in made:
+        assert file.read_bytes()[:4] == b"wOF2"
+        assert file.stat().st_size < 60_000, file.name
+
+
+def test_weights_from_regular_to_bold_in_one_file(made):
+    """The weight axis spans 400 to 700, the weights that the style sheet uses; no other axis is left."""
+    for file in made:
+        axes = {axis.axisTag: (axis.minValue, axis.maxValue) for axis in TTFont(file)["fvar"].axes}
+        assert axes == {"wght": (400, 700)}, file.name
+
+
+def test_reserved_names_are_gone_and_licences_stay(made):
+    """The Open Font License lets a changed font be passed on without its reserved name and with its licence."""
+    for file in made:
+        names = {record.nameID: str(record) for record in TTFont(file)["name"].names}
+        assert not {1, 4, 6, 16} & set(names), file.name
+        assert "Open Font License" in names[13]
+    folder = made[0].parent
+    for family in ("serif", "sans", "mono"):
+        assert "SIL OPEN FONT LICENSE" in (folder / f"LICENSE-{family}.txt").read_text(encoding="utf-8").upper()
+
+
+def test_second_call_makes_nothing(tmp_path):
+    """What is there already is kept: the files' times do not change."""
+    [file] = fonts.make_fonts(tmp_path, MONO)
+    before = file.stat().st_mtime_ns
+    fonts.make_fonts(tmp_path, MONO)
+    assert file.stat().st_mtime_ns == before
+
+
+def test_a_lost_file_is_made_again_and_the_same(tmp_path):
+    [file] = fonts.make_fonts(tmp_path, MONO)
+    content = file.read_bytes()
+    file.unlink()
+    fonts.make_fonts(tmp_path, MONO)
+    assert file.read_bytes() == content
+
+
+def test_missing_package_is_one_line(tmp_path):
+    """An uninstalled font package is named with the command that installs it."""
+    absent = replace(MONO[0], package="fontpkg_no_such_font")
+    with pytest.raises(BookError, match=r"^fonts: package fontpkg-no-such-font is not installed \(pip install"):
+        fonts.make_fonts(tmp_path, [absent])
+
+
+def test_a_book_that_asks_for_no_fonts_gets_none(minibook):
+    assert fonts.fonts_folder(minibook.root / "mkdocs.yml") is None
+
+
+def test_style_sheet_and_fonts_name_the_same_files():
+    """Every file that the style sheet loads is made, and every file that is made is loaded."""
+    folder = fonts.fonts_folder(REALBOOK)
+    css = "".join((REALBOOK.parent / "book" / name).read_text() for name in read_config(REALBOOK)["extra_css"])
+    loaded = {part.split('"')[1] for part in css.split("url(")[1:]}
+    assert loaded == {f"{folder.name}/{face.target}" for face in fonts.FACES}
+
+
+def test_fonts_draw_every_character_of_the_book(made, realbook):
+    """Each character of each page is in the fonts of its kind; a missing one is named with its page."""
+    code = fonts.characters(f for f in made if "mono" in f.name)
+    text = fonts.characters(made)  # the style sheet lets the families stand in for each other
+    missing = {}
+    for chapter in realbook.chapters:
+        for character, in_code in _characters(chapter.tree):
+            if ord(character) not in (code if in_code else text):
+                missing.setdefault((character, unicodedata.name(character, hex(ord(character)))), chapter.path)
+    assert not missing
+
+
+def _characters(tree):
+    """Distinct (character, whether in code) of the text that the fonts draw; maths has fonts of its own."""
+    found = set()
+
+    def walk(element, in_code):
+        space, name = trees.split_tag(element.tag)
+        if space or name in ("script", "style", "svg", "math"):
+            return
+        in_code = in_code or name in ("code", "pre", "kbd", "samp")
+        found.update((c, in_code) for c in element.text or "" if not c.isspace())
+        for child in element:
+            walk(child, in_code)
+            found.update((c, in_code) for c in child.tail or "" if not c.isspace())
+
+    walk(tree, False)
+    return found
+
+
+def test_licence_files_lie_beside_the_fonts_on_disk(made):
+    assert {p.name for p in Path(made[0].parent).iterdir()} == {
+        fonts.STAMP, *(face.target for face in fonts.FACES), "LICENSE-serif.txt", "LICENSE-sans.txt", "LICENSE-mono.txt",
+    }  # fmt: skip
