@@ -61,7 +61,7 @@ def loads(file: Path) -> Iterator[str]:
         _, tag = trees.split_tag(element.tag)
         rel = set((element.get("rel") or "").lower().split())
         for key, value in element.items():
-            space, name = trees.split_tag(key)
+            _, name = trees.split_tag(key)
             if name in _LOADING and tag != "a":
                 yield from (part.split()[0] for part in value.split(",") if part.strip()) if name == "srcset" else [value]
             elif name == "href" and ((tag == "link" and rel & _LOADED_LINKS) or tag in ("use", "image")):
@@ -77,9 +77,7 @@ def css_loads(css: str) -> Iterator[str]:
 
     def walk(tokens, after_import: bool = False) -> Iterator[str]:
         for token in tokens or ():
-            if token.type == "url":
-                yield token.value
-            elif token.type == "string" and after_import:
+            if token.type == "url" or (token.type == "string" and after_import):
                 yield token.value
             elif token.type == "function" and token.lower_name == "url":
                 yield from (a.value for a in token.arguments if a.type == "string")
@@ -108,7 +106,9 @@ def run_tool(*command: str, cwd: Path, **variables: str) -> str:
     program = Path(sys.executable).with_name(command[0])
     env = {k: v for k, v in os.environ.items() if k not in ("SITE_URL", "REPO_URL", "EDIT_URI")}
     env |= {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": "", **variables}
-    done = subprocess.run([str(program), *command[1:]], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [str(program), *command[1:]], cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
     printed = done.stdout + done.stderr
     assert done.returncode == 0, printed
     return printed
