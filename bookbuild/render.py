@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
@@ -46,54 +48,72 @@ class _Collector(BasePlugin):
 class _LogCollector(logging.Handler):
     """Turns what MkDocs and our Markdown extensions log into problems."""
 
-    def __init__(self, config_name: str) -> None:
+    def __init__(self, config_file: Path) -> None:
         super().__init__(logging.WARNING)
-        self.config_name = config_name
+        self.config_file = Path(config_file)
         self.problems: list[Problem] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         problem = getattr(record, "problem", None)
         if problem is None:
             severity = "error" if record.levelno >= logging.ERROR else "warning"
-            problem = Problem(self.config_name, 0, "mkdocs", record.getMessage(), severity=severity)
+            text = " ".join(record.getMessage().split())
+            setting = re.match(r"Config value '(\w+)'", text)
+            line = self._line_of(setting[1]) if setting else 0
+            problem = Problem(self.config_file.name, line, "mkdocs", text, severity=severity)
         self.problems.append(problem)
 
-
-def load(config_file: Path, site_dir: Path | None = None) -> MkDocsConfig:
-    """MkDocs' own view of a configuration; a wrong one is a BookError of one line."""
-    overrides = {"site_dir": str(site_dir)} if site_dir else {}
-    try:
-        return load_config(str(config_file), **overrides)
-    except (MkDocsException, Abort) as error:
-        raise BookError(f"{config_file}: {' '.join(str(error).split())}") from error
+    def _line_of(self, setting: str) -> int:
+        """The line of a setting in the configuration, 0 where it is not written there."""
+        lines = self.config_file.read_text(encoding="utf-8").splitlines()
+        return next((n for n, line in enumerate(lines, 1) if line.startswith(f"{setting}:")), 0)
 
 
-def render(config_file: Path, site_dir: Path | None = None, progress: Progress | None = None) -> Book:
-    """Build the site into `site_dir` and return the book that was rendered on the way."""
-    config = load(config_file, site_dir)
-    config.strict = False  # problems are counted by build.py, all of them, not only the first
-    collector = _Collector(progress)
-    config.plugins["bookbuild-collector"] = collector
-    logs = _LogCollector(Path(config_file).name)
+@contextmanager
+def _listening(config_file: Path) -> Iterator[_LogCollector]:
+    """Collect what MkDocs logs instead of letting it reach the terminal; a stop of its own is a BookError."""
+    logs = _LogCollector(config_file)
     logger = logging.getLogger("mkdocs")
     logger.addHandler(logs)
     propagate, logger.propagate = logger.propagate, False
     try:
-        config.plugins.on_startup(command="build", dirty=False)
-        mkdocs_build.build(config)
+        yield logs
     except (MkDocsException, Abort) as error:
-        said = "; ".join(str(p) for p in logs.problems if p.severity == "error")
-        raise BookError(said or str(error)) from error
+        said = "\n".join(str(p) for p in logs.problems if p.severity == "error")
+        raise BookError(said or f"{Path(config_file).name}: config {' '.join(str(error).split())}") from error
     finally:
-        config.plugins.on_shutdown()
         logger.removeHandler(logs)
         logger.propagate = propagate
+
+
+def load(config_file: Path, site_dir: Path | None = None) -> MkDocsConfig:
+    """MkDocs' own view of a configuration; a wrong one is a BookError, a line for each wrong setting."""
+    with _listening(config_file):
+        return load_config(str(config_file), site_dir=site_dir and str(site_dir))
+
+
+def render(config_file: Path, site_dir: Path | None = None, progress: Progress | None = None) -> Book:
+    """Build the site into `site_dir` and return the book that was rendered on the way."""
+    collector = _Collector(progress)
+    with _listening(config_file) as logs:
+        config = load_config(str(config_file), site_dir=site_dir and str(site_dir))
+        config.strict = False  # problems are counted by build.py, all of them, not only the first
+        config.plugins["bookbuild-collector"] = collector
+        try:
+            config.plugins.on_startup(command="build", dirty=False)
+            mkdocs_build.build(config)
+        finally:
+            config.plugins.on_shutdown()
     return _book(config, collector, tuple(logs.problems))
 
 
 def serve(config_file: Path) -> None:
-    """Live preview of the site at dev_addr until interrupted."""
-    mkdocs_serve.serve(config_file=str(config_file), livereload=True)
+    """Live preview of the site at dev_addr until interrupted; MkDocs says on standard error what it does."""
+    logger = logging.getLogger("mkdocs")
+    logger.addHandler(logging.StreamHandler())
+    logger.setLevel(logging.INFO)
+    tools = Path(config_file).parent / "tools"
+    mkdocs_serve.serve(str(config_file), livereload=True, watch=[str(tools)] if tools.is_dir() else [])
 
 
 def _book(config: MkDocsConfig, collector: _Collector, problems: tuple[Problem, ...]) -> Book:
