@@ -62,6 +62,7 @@ def write_pdf(
             progress(done, max(done, estimate))
 
     def say(message: str) -> None:
+        message = message.replace(f"{book.site_dir.as_uri()}/", "")
         warnings.append(Problem(out.name, 0, "pdf-weasyprint", message, severity="warning"))
 
     roots = (book.site_dir, *(face.upright.parent for face in (SERIF, SANS, MONO)))

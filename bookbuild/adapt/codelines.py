@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from copy import copy
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
@@ -66,9 +65,7 @@ def _reopen(line: Element, path: list[Element]) -> list[Element]:
     reopened: list[Element] = []
     parent = line
     for element in path:
-        again = copy(element)
-        again[:], again.text, again.tail = [], None, None
-        again.attrib.pop("id", None)
+        again = Element(element.tag, {k: v for k, v in element.items() if k != "id"})
         parent.append(again)
         reopened.append(again)
         parent = again

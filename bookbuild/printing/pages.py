@@ -96,9 +96,8 @@ def contents(book: Book, chosen: list[Chapter]) -> Element:
             continue
         if part.title:
             head = add(page, "p", class_="toc-part")
-            link = add(head, "a", href=f"#{part_id(part)}")
-            add(link, "span", f"Part {roman(part.number)}", class_="toc-number")
-            link[-1].tail = part.title
+            add(head, "span", f"Part {roman(part.number)}", class_="toc-number")
+            add(head, "a", part.title, href=f"#{part_id(part)}")
             add(head, "span", class_="toc-page", data_ref=f"#{part_id(part)}")
         rows = add(page, "ol", class_="toc-chapters")
         for chapter in chapters:
@@ -114,12 +113,9 @@ def contents(book: Book, chosen: list[Chapter]) -> Element:
 
 def _row(rows: Element, chapter: Chapter, mark: str) -> None:
     item = add(rows, "li", class_=mark)
-    link = add(item, "a", href=f"#{chapter.key}")
     if chapter.number is not None:
-        add(link, "span", str(chapter.number), class_="toc-number")
-        link[-1].tail = chapter.title
-    else:
-        link.text = chapter.title
+        add(item, "span", str(chapter.number), class_="toc-number")
+    add(item, "a", chapter.title, href=f"#{chapter.key}")
     add(item, "span", class_="toc-page", data_ref=f"#{chapter.key}")
 
 
@@ -134,9 +130,8 @@ def part_page(part: Part, chapters: list[Chapter]) -> Element:
     rows = add(page, "ul", class_="part-chapters")
     for chapter in chapters:
         item = add(rows, "li")
-        link = add(item, "a", href=f"#{chapter.key}")
-        add(link, "span", str(chapter.number), class_="toc-number")
-        link[-1].tail = chapter.title
+        add(item, "span", str(chapter.number), class_="toc-number")
+        add(item, "a", chapter.title, href=f"#{chapter.key}")
     return page
 
 

@@ -1,0 +1,111 @@
+"""Boxes, tabs, tasks, pictures, formulas and links on paper."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+
+from fragmentbook import fragment_book, place_in, rewritten
+
+from bookbuild import trees
+from bookbuild.adapt.common import adapt
+from bookbuild.adapt.figures import pictures
+from bookbuild.adapt.mathpics import formulas
+from bookbuild.adapt.print import PRINT, admonitions, site_only, tabs, task_lists
+
+SVG = f"{{{trees.SVG}}}svg"
+TABS = """<div class="tabbed-set tabbed-alternate"><input checked id="t1" name="t" type="radio"><input id="t2"
+name="t" type="radio"><div class="tabbed-labels"><label for="t1">Linux</label><label for="t2"><code>mac</code> OS</label>
+</div><div class="tabbed-content"><div class="tabbed-block"><p>apt</p></div><div class="tabbed-block"><p>brew</p></div>
+</div></div>"""
+
+
+def test_an_admonition_carries_a_drawn_icon_with_a_name(tmp_path):
+    html = '<div class="admonition warning"><p class="admonition-title">Mind</p><p>Text</p></div>'
+    icon = rewritten(tmp_path, html, admonitions).find(f".//p/{SVG}")
+    assert icon.findtext(f"{{{trees.SVG}}}title") == "Warning"
+    assert icon.find(f"{{{trees.SVG}}}path").get("stroke") == "currentColor"
+    assert icon.tail == "Mind"
+
+
+def test_an_admonition_without_title_still_has_its_icon(tmp_path):
+    tree = rewritten(tmp_path, '<div class="admonition tip"><p>Text</p></div>', admonitions)
+    assert tree.find(f".//{SVG}") is not None
+
+
+def test_details_are_open_and_titled(tmp_path):
+    tree = rewritten(tmp_path, "<details class='note'><summary>Why</summary><p>So.</p></details>", admonitions)
+    assert tree.find(".//details") is None
+    assert [trees.text_of(p) for p in tree.iter("p")] == ["NoteWhy", "So."]  # the icon's name, then the title
+
+
+def test_every_tab_is_shown_under_its_label(tmp_path):
+    tree = rewritten(tmp_path, TABS, tabs, site_only)
+    assert [trees.text_of(p) for p in tree.iter("p")] == ["Linux", "apt", "mac OS", "brew"]
+    assert tree.find(".//input") is None
+
+
+def test_tasks_are_ticked_or_not(tmp_path):
+    html = (
+        '<ul class="task-list"><li class="task-list-item"><label class="task-list-control"><input type="checkbox" '
+        'disabled checked><span class="task-list-indicator"></span></label> Done</li><li class="task-list-item">'
+        '<input type="checkbox" disabled> Open</li></ul>'
+    )
+    tree = rewritten(tmp_path, html, task_lists)
+    assert [trees.text_of(e) for e in tree.iter("li")] == ["☑ Done", "☐ Open"]
+
+
+def test_a_formula_becomes_a_picture_with_its_tex_as_alt(tmp_path):
+    html = r'<p>So <math alttext="\frac{a}{b}"><mfrac><mi>a</mi><mi>b</mi></mfrac></math>.</p>'
+    [image] = rewritten(tmp_path, html, formulas).iter("img")
+    assert image.get("alt") == r"\frac{a}{b}"
+    drawn = trees.parse_xml(b64decode(image.get("src").partition(",")[2]).decode())
+    rects = list(drawn.iter(f"{{{trees.SVG}}}rect"))
+    assert rects, "a fraction has a bar"
+    assert "vertical-align:-" in image.get("style"), "its denominator hangs below the line"
+    assert image.tail == "."
+
+
+def test_a_formula_that_cannot_be_drawn_is_said_and_kept_as_words(tmp_path, monkeypatch):
+    monkeypatch.setattr("bookbuild.adapt.mathpics._picture", lambda tex, block: 1 / 0)
+    warnings: list[str] = []
+    tree = rewritten(tmp_path, '<p><math alttext="x^2"></math></p>', formulas, warnings=warnings)
+    assert trees.text_of(tree) == "x^2"
+    assert len(warnings) == 1 and warnings[0].startswith("pdf-formula")
+
+
+def test_no_picture_comes_from_the_web(tmp_path):
+    warnings: list[str] = []
+    html = '<p><img src="https://example.org/a.png" alt="A picture"></p>'
+    tree = rewritten(tmp_path, html, pictures, warnings=warnings)
+    assert tree.find(".//img") is None and trees.text_of(tree) == "A picture"
+    assert len(warnings) == 1 and "https://example.org/a.png" in warnings[0]
+
+
+def test_pictures_of_pixels_are_printed_at_200_dots_an_inch(tmp_path):
+    """400 pixels at 200 dpi are two inches, 144 points."""
+    import struct
+
+    site = tmp_path / "site"
+    site.mkdir()
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 400, 300)
+    (site / "shot.png").write_bytes(head)
+    tree = rewritten(tmp_path, '<p><img src="../shot.png" alt="x"></p>', pictures)
+    assert tree.find(".//img").get("style") == "width:144.0pt"
+
+
+def test_links_say_where_they_lead_and_ids_are_unique(tmp_path):
+    book = fragment_book(
+        tmp_path,
+        {
+            "P": {
+                "a.md": '<h1 id="a">A</h1><p><a href="#x">1</a><a href="../b/#x">2</a><a href="https://w.org/">3</a>'
+                '<a href="../gone/">4</a></p><h2 id="x">X</h2>',
+                "b.md": '<h1 id="b">B</h1><h2 id="x">X</h2>',
+            }
+        },
+    )
+    tree = adapt(place_in(book), PRINT)
+    links = [(e.get("href"), e.get("class")) for e in tree.iter("a")]
+    assert links == [("#a--x", "here"), ("#b--x", "elsewhere"), ("https://w.org/", "outside"), (None, None)]
+    assert tree.find("h2").get("id") == "a--x"
+    assert next(iter(book.chapters)).tree.find("h2").get("id") == "x", "the book itself stays as it was"
