@@ -42,8 +42,9 @@ class LinkMap:
         self.book = book
         self._by_url: dict[str, Chapter] = {}
         for chapter in book.chapters:
-            self._by_url[chapter.url.removeprefix("./")] = chapter
-            self._by_url[chapter.url.removeprefix("./") + "index.html"] = chapter
+            address = unquote(chapter.url.removeprefix("./"))  # MkDocs has it percent-encoded
+            self._by_url[address] = chapter
+            self._by_url[address + "index.html"] = chapter
 
     def resolve(self, chapter: Chapter, href: str) -> Target:
         try:
