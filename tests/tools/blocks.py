@@ -11,18 +11,25 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
+import faulthandler
 import importlib
 import io
 import json
 import math
 import os
 import platform
+import queue
 import re
+import selectors
 import shlex
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
+import traceback
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -37,9 +44,9 @@ SCHEMA_VERSION = 1  # of the JSON report; raised when a key changes its meaning 
 class ToolError(Exception):
     """Ends the tool with one line on stderr and an exit status."""
 
-    def __init__(self, text: str, status: int = FAILED):
+    def __init__(self, text: str, status: int = FAILED, everywhere: bool = False):
         super().__init__(text)
-        self.status = status
+        self.status, self.everywhere = status, everywhere  # everywhere: all ranks say the same, none need be named
 
 
 def need(module: str, install: str = ""):
@@ -298,6 +305,8 @@ def use_device(torch, kind: str, index: int = 0):
 
 def synchronize(torch, kind: str) -> None:
     """Wait until the device has done all it was given."""
+    if kind == "hpu":  # in lazy mode nothing has been given to it before this
+        importlib.import_module("habana_frameworks.torch.core").mark_step()
     if kind != "cpu":
         device_module(torch, kind).synchronize()
 
@@ -317,8 +326,8 @@ def free_memory(torch, kind: str, index: int = 0) -> int:
         return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
     if kind != "cpu":
         module = device_module(torch, kind)
-        if hasattr(module, "mem_get_info"):
-            return module.mem_get_info(index)[0]
+        if hasattr(module, "mem_get_info"):  # of the current device: Gaudi's takes no index
+            return module.mem_get_info()[0]
         return module.get_device_properties(index).total_memory - module.memory_reserved(index)  # older xpu
     try:
         free = int(re.search(r"MemAvailable:\s*(\d+)", Path("/proc/meminfo").read_text())[1]) * 1024
@@ -511,7 +520,7 @@ def new_report(args: argparse.Namespace, where: dict) -> dict:
 def save_report(report: dict, args: argparse.Namespace, rows: list[dict]) -> None:
     """Write the JSON and the CSV that were asked for."""
     if args.json:
-        write_atomic(args.json, json.dumps(report, indent=1, allow_nan=False) + "\n")
+        write_atomic(args.json, json.dumps(report, indent=1, allow_nan=False, default=str) + "\n")
     if args.csv:
         write_atomic(args.csv, csv_text(rows))
 
@@ -523,3 +532,603 @@ def tell(args: argparse.Namespace, text: str) -> None:
 
 
 # --- end common: flags ---
+
+
+# --- common: ranks ---
+# A tool with several ranks runs as two processes for each: a supervisor without torch and, under it, the worker. The
+# supervisors report to a board that rank 0's supervisor serves. So a rank that hangs, stops or dies, rank 0 included,
+# is named by processes that it cannot take with it, and what was measured so far is still written out.
+LINK = "TOOL_LINK_FD"  # through it a worker finds its supervisor
+BOARD_PORTS = 8  # the board takes the first free one of the ports after MASTER_PORT
+TICK = 0.25  # seconds between two looks at the state of things
+START_UP = 120.0  # seconds that importing torch may take on a cold file system, whatever --timeout says
+LAUNCHERS = (  # the variables that hold rank, size and local rank
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
+)
+
+
+@dataclass
+class Place:
+    """Which ranks this process looks after, of how many, and where rank 0 is."""
+
+    ranks: list[int]
+    local_ranks: list[int]
+    size: int
+    address: str
+    port: int
+
+    @property
+    def key(self) -> str:
+        """Tells this run from another on the same port."""
+        run = os.environ.get("TORCHELASTIC_RUN_ID") or os.environ.get("SLURM_JOB_ID", "")
+        again = os.environ.get("TORCHELASTIC_RESTART_COUNT") or os.environ.get("SLURM_STEP_ID", "")
+        return f"{TOOL} {self.port} {run} {again}"
+
+
+def first_host(nodelist: str) -> str:
+    """The first name of a SLURM node list: 'gpu[07-09,12],cpu3' → 'gpu07'."""
+    return re.sub(r"^([^\[,]*)(?:\[([^\],-]+)[^\]]*\]([^,\[]*))?.*$", r"\1\2\3", nodelist)
+
+
+def find_place(nproc: int | None) -> Place:
+    """Read the variables of torchrun, mpirun or srun; without a launcher, nproc ranks on this host."""
+    env = os.environ
+    for rank, size, local in LAUNCHERS:
+        if rank not in env or size not in env or (rank == "SLURM_PROCID" and env[size] == "1"):
+            continue  # one task is what `srun --pty bash` gives: no launcher of ranks
+        run = f"{env.get('SLURM_JOB_ID', '')}{env.get('SLURM_STEP_ID', '')}"
+        address = env.get("MASTER_ADDR") or first_host(env.get("SLURM_STEP_NODELIST", "")) or "127.0.0.1"
+        port = int(env.get("MASTER_PORT") or (12000 + int(run) * 16 % 18000 if run.isdigit() else 29500))
+        return Place([int(env[rank])], [int(env.get(local, 0))], int(env[size]), address, port)
+    count = list(range(nproc or 1))
+    return Place(count, count, len(count), "127.0.0.1", free_port())
+
+
+def free_port() -> int:
+    """A port whose successors are free too, for the board."""
+    for _ in range(20):
+        with socket.create_server(("", 0)) as server:
+            port = server.getsockname()[1]
+        if port + BOARD_PORTS < 65536 and not port_taken(port) and not port_taken(port + 1):
+            return port
+    raise ToolError(f"no free port on {socket.gethostname()}")
+
+
+def port_taken(port: int) -> bool:
+    try:
+        socket.create_server(("", port)).close()
+    except OSError:
+        return True
+    return False
+
+
+class Lines:
+    """JSON messages, one a line, over a socket."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock, self.rest, self.lock = sock, b"", threading.Lock()
+        sock.settimeout(10)
+
+    def send(self, **message) -> None:
+        try:
+            with self.lock:
+                self.sock.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass  # the reader of this socket is gone, which its supervisor or the board finds out by itself
+
+    def receive(self) -> list[dict] | None:
+        """The messages that have come, or None when the other end has closed."""
+        try:
+            data = self.sock.recv(1 << 16)
+        except TimeoutError:
+            return []
+        except OSError:
+            return None
+        if not data:
+            return None
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        try:
+            return [json.loads(line) for line in lines]
+        except ValueError:
+            return None  # not one of ours
+
+
+@dataclass
+class Seat:
+    """What the board knows of one rank; times are the board's own clock."""
+
+    host: str
+    pid: int
+    moved: float
+    beat: float
+    step: str = "starting"
+    count: int = 0
+    done: bool = False
+    ended: tuple[float, int] | None = None  # when and with what exit status
+    error: tuple[float, str] | None = None
+
+
+def name_ranks(seats: dict[int, Seat], ranks) -> str:
+    """'rank 2 on nodeB' or 'ranks 0, 1 on nodeA; 2 on nodeB'."""
+    by_host: dict[str, list[int]] = {}
+    for rank in sorted(ranks):
+        by_host.setdefault(seats[rank].host, []).append(rank)
+    many = "s" if len(ranks) > 1 else ""
+    return f"rank{many} " + "; ".join(f"{', '.join(map(str, r))} on {host}" for host, r in by_host.items())
+
+
+class Board(threading.Thread):
+    """Keeps what every rank is doing and decides who is to blame when a rank dies or nothing moves any more."""
+
+    def __init__(self, place: Place, timeout: float):
+        super().__init__(daemon=True)
+        self.place, self.size, self.limit = place, place.size, 0.8 * timeout  # the verdict comes before the timeout
+        self.seats: dict[int, Seat] = {}
+        self.homes: dict[int, Lines] = {}
+        self.values: dict[str, dict[int, object]] = {}
+        self.verdict: dict | None = None
+        self.started = time.monotonic()
+        self.listener = self.listen()
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.listener, selectors.EVENT_READ)
+
+    def listen(self) -> socket.socket:
+        for port in range(self.place.port + 1, self.place.port + 1 + BOARD_PORTS):
+            try:
+                if socket.has_dualstack_ipv6():
+                    return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=4096)
+                return socket.create_server(("", port), backlog=4096)
+            except OSError:
+                continue
+        raise ToolError(f"{socket.gethostname()}: ports {self.place.port + 1} to {port} are all in use; set MASTER_PORT")
+
+    def run(self) -> None:
+        while self.listener.fileno() >= 0:
+            for event, _ in self.selector.select(TICK):
+                if event.fileobj is self.listener:
+                    lines = Lines(self.listener.accept()[0])
+                    self.selector.register(lines.sock, selectors.EVENT_READ, lines)
+                else:
+                    self.hear(event.data)
+            if self.verdict is None and (verdict := self.judge(time.monotonic())):
+                self.decide(*verdict)
+
+    def hear(self, lines: Lines) -> None:
+        messages = lines.receive()
+        if messages is None:
+            self.selector.unregister(lines.sock)
+            lines.sock.close()
+            for rank in [rank for rank, home in self.homes.items() if home is lines]:
+                seat = self.seats[rank]
+                if not seat.done and not seat.ended:
+                    seat.ended = (time.monotonic(), -1000)
+            return
+        for message in messages:
+            self.take(lines, message, time.monotonic())
+
+    def take(self, lines: Lines, message: dict, now: float) -> None:
+        if message["op"] == "hello":
+            self.welcome(lines, message, now)
+        elif message["op"] == "interrupt":
+            self.decide(INTERRUPTED, "interrupted", [])
+        else:
+            self.note(message["rank"], message, now)
+
+    def note(self, rank: int, message: dict, now: float) -> None:
+        seat = self.seats[rank]
+        seat.beat = now
+        if message.get("count", seat.count) != seat.count:
+            seat.count, seat.moved = message["count"], now
+        seat.step = message.get("step", seat.step)
+        if message["op"] == "gather":
+            self.gather(rank, message)
+        elif message["op"] == "done":
+            seat.done = True
+        elif message["op"] == "fail":
+            self.decide(message["status"], message["text"], [rank])
+        elif message["op"] == "error":
+            seat.error = seat.error or (now, message["text"])
+        elif message["op"] == "exit":
+            seat.ended = (now, message["code"])
+
+    def welcome(self, lines: Lines, message: dict, now: float) -> None:
+        if message["key"] != self.place.key:
+            lines.send(op="stranger")
+            return
+        lines.send(op="welcome")
+        host, pid = message["host"], message["pid"]
+        for rank in message["ranks"]:
+            if rank in self.seats or rank >= self.size or message["size"] != self.size:
+                other = self.seats.get(rank)
+                said = f"and by {other.host} (pid {other.pid})" if other else f"where rank 0 counts {self.size}"
+                text = f"rank {rank} of {message['size']} is claimed by {host} (pid {pid}) {said}: check the launcher"
+                self.decide(FAILED, text, [])
+                break
+            self.seats[rank] = Seat(host, pid, now, now)
+            self.homes[rank] = lines
+        if self.verdict:  # reached before this one came, or because of it
+            lines.send(**self.verdict)
+
+    def gather(self, rank: int, message: dict) -> None:
+        """Collect one value from every rank; then rank 0 or everybody gets the list."""
+        values = self.values.setdefault(message["key"], {})
+        values[rank] = message["value"]
+        if len(values) == self.size:
+            del self.values[message["key"]]
+            answer = {"op": "gathered", "key": message["key"], "values": [values[r] for r in range(self.size)]}
+            for home in {id(h): h for r, h in self.homes.items() if message["all"] or r == 0}.values():
+                home.send(**answer, all=message["all"])
+
+    def decide(self, status: int, text: str, blame: list[int]) -> None:
+        if self.verdict:
+            return  # the first one stands; what follows are its consequences
+        self.verdict = {"op": "verdict", "status": status, "text": text, "blame": blame}
+        for home in {id(home): home for home in self.homes.values()}.values():
+            home.send(**self.verdict)
+
+    def judge(self, now: float) -> tuple[int, str, list[int]] | None:
+        """The verdict, if there is one yet: status, text, ranks to blame."""
+        dead = [r for r, s in self.seats.items() if s.ended and not (s.done or s.error)]
+        if dead and now - min(self.seats[r].ended[0] for r in dead) > 2 * TICK:
+            return FAILED, "; ".join(self.obituary(rank) for rank in dead[:8]), dead
+        failed = sorted((s.error, r) for r, s in self.seats.items() if s.error)
+        if failed and now - failed[0][0][0] > 12 * TICK:  # a peer's death shows as an error here: it goes first
+            (_, text), rank = failed[0]
+            return FAILED, f"{name_ranks(self.seats, [rank])}, in '{self.seats[rank].step}': {text}", [rank]
+        absent = [r for r in range(self.size) if r not in self.seats]
+        if absent:
+            return self.missing(absent) if now - self.started > self.limit else None
+        busy = {r: s for r, s in self.seats.items() if not s.done}
+        if not busy:
+            return OK, "", []
+        patience = max(self.limit, START_UP) if any(s.count == 0 for s in busy.values()) else self.limit
+        still = now - max(s.moved for s in busy.values())
+        return self.blame(busy, still, now) if still > patience and not dead and not failed else None
+
+    def missing(self, absent: list[int]) -> tuple[int, str, list[int]]:
+        shown = ", ".join(map(str, absent[:16])) + (f" and {len(absent) - 16} more" if len(absent) > 16 else "")
+        here = name_ranks(self.seats, list(self.seats)) if self.seats else "nobody"
+        return TIMED_OUT, f"rank {shown} of {self.size} never came; here is {here}", []
+
+    def obituary(self, rank: int) -> str:
+        seat, code = self.seats[rank], self.seats[rank].ended[1]
+        how = f"exit status {code}" if code >= 0 else f"killed by signal {-code}"
+        if -64 < code < 0:
+            how += f" ({signal.Signals(-code).name})" if -code in set(signal.Signals) else ""
+        if code == -1000:
+            how = "its supervisor is gone too: the host, its network or the job step went down"
+        return f"rank {rank} on {seat.host} died in '{seat.step}': {how}"
+
+    def blame(self, busy: dict[int, Seat], still: float, now: float) -> tuple[int, str, list[int]]:
+        least = min(s.count for s in busy.values())
+        late = [r for r, s in busy.items() if s.count == least]
+        silent = [r for r in late if now - busy[r].beat > max(8 * TICK, still / 2)]
+        if len(late) == len(busy):
+            late = silent
+        if not late or len(late) == len(busy) > 1:
+            step = next(iter(busy.values())).step
+            return TIMED_OUT, f"all ranks have been in '{step}' for {still:.0f} s and none is behind: " + (
+                "the network or the backend hangs, not one rank"), []
+        how = "no sign of life, stopped or cut off" if set(late) <= set(silent) else "alive but not moving"
+        text = f"{name_ranks(busy, late)} hang{'s' * (len(late) == 1)} in '{busy[late[0]].step}': {how} for {still:.0f} s"
+        waiting = len(busy) - len(late)
+        return TIMED_OUT, text + (f"; {waiting} other{'s' * (waiting != 1)} waiting" if waiting else ""), late
+
+
+class Link:
+    """A worker's line to its supervisor and through it to the board."""
+
+    def __init__(self, descriptor: int):
+        self.lines = Lines(socket.socket(fileno=descriptor))
+        self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        self.local_rank, self.host = int(os.environ["LOCAL_RANK"]), socket.gethostname()
+        self.count, self.name, self.answers, self.calls = 0, "starting", queue.Queue(), 0
+        for target in (self.listen, self.pulse):
+            threading.Thread(target=target, daemon=True).start()
+
+    def listen(self) -> None:
+        while (messages := self.lines.receive()) is not None:
+            for message in messages:
+                self.answers.put(message)
+        os._exit(INTERRUPTED)  # the supervisor is gone; nobody is left to work for
+
+    def pulse(self) -> None:
+        while True:
+            time.sleep(2 * TICK)
+            self.send("beat")
+
+    def send(self, op: str, **more) -> None:
+        self.lines.send(op=op, rank=self.rank, count=self.count, step=self.name, **more)
+
+    def step(self, name: str) -> None:
+        """Say what comes next. All ranks take the same steps, so the one with the fewest is behind."""
+        self.count, self.name = self.count + 1, name
+        self.send("step")
+
+    def tick(self) -> None:
+        """Progress inside a step; costs nothing, the next heartbeat carries it."""
+        self.count += 1
+
+    def gather(self, value, everybody: bool = True) -> list | None:
+        """One value from each rank, as a list in rank order: to everybody, or to rank 0 alone (None elsewhere)."""
+        self.calls += 1
+        self.count += 1
+        self.send("gather", key=str(self.calls), value=value, all=everybody)
+        values = self.answers.get()["values"] if everybody or self.rank == 0 else None
+        self.count += 1
+        return values
+
+    def report(self, kind: str, data) -> None:
+        """Hand a result to the supervisor, which prints and writes it; only rank 0's is heard."""
+        if self.rank == 0:
+            self.send("report", kind=kind, data=data)
+
+
+@dataclass
+class Supervisor:
+    """Starts the workers of this place, relays for them, and ends them all with the board's verdict."""
+
+    place: Place
+    timeout: float
+    reporter: object  # has take(kind, data) and finish(status, text); used where rank 0 is
+    workers: dict[int, subprocess.Popen] = field(default_factory=dict)
+    lines: dict[int, Lines] = field(default_factory=dict)
+    verdict: dict | None = None
+    stopped: float = 0.0  # when Ctrl-C came
+    selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+
+    def run(self) -> int:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.stop)
+        try:
+            addresses = socket.getaddrinfo(self.place.address, None)
+        except OSError as error:
+            who = f"rank {self.place.ranks[0]} on {socket.gethostname()}"
+            raise ToolError(f"{who}: name resolution: MASTER_ADDR '{self.place.address}' is unknown here ({error})") from None
+        board = Board(self.place, self.timeout) if 0 in self.place.ranks else None
+        if board:
+            board.start()
+            self.check_port(board)
+        home = self.connect(addresses, board)
+        if not self.verdict:
+            self.start_workers()
+        self.watch(home)
+        return self.close(home, board)
+
+    def stop(self, number, frame) -> None:
+        self.stopped = self.stopped or time.monotonic()
+
+    def check_port(self, board: Board) -> None:
+        """torchrun's agent serves the store on MASTER_PORT itself; elsewhere rank 0 must find the port free."""
+        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True" and port_taken(self.place.port):
+            free = free_port()
+            text = f"rank 0 on {socket.gethostname()}: port {self.place.port} is in use, {free} is free: set MASTER_PORT={free}"
+            board.decide(FAILED, text, [0])
+
+    def connect(self, addresses, board: Board | None) -> Lines:
+        """Find the board: the first port behind MASTER_PORT where one answers with this run's key."""
+        hello = {"host": socket.gethostname(), "pid": os.getpid(), "size": self.place.size, "key": self.place.key}
+        deadline = time.monotonic() + self.timeout
+        ports = [board.listener.getsockname()[1]] if board else range(self.place.port + 1, self.place.port + 1 + BOARD_PORTS)
+        while time.monotonic() < deadline and not self.stopped:
+            for address in dict.fromkeys(info[4][0] for info in addresses):
+                for port in ports:
+                    try:
+                        lines = Lines(socket.create_connection((address, port), timeout=3))
+                    except OSError:
+                        continue
+                    lines.send(op="hello", ranks=self.place.ranks, **hello)
+                    answers = lines.receive() or []
+                    if answers and answers[0]["op"] == "welcome":
+                        self.verdict = answers[1] if len(answers) > 1 else None
+                        self.selector.register(lines.sock, selectors.EVENT_READ, (None, lines))
+                        return lines
+                    lines.sock.close()
+            time.sleep(TICK)
+        if self.stopped:
+            raise KeyboardInterrupt
+        who = f"rank {self.place.ranks[0]} on {socket.gethostname()}"
+        raise ToolError(f"{who}: rank 0 never answered at {self.place.address}, ports {ports[0]} to {ports[-1]}: it is not "
+                        "running, or a firewall stands between", TIMED_OUT)  # fmt: skip
+
+    def start_workers(self) -> None:
+        for rank, local in zip(self.place.ranks, self.place.local_ranks, strict=True):
+            ours, theirs = socket.socketpair()
+            more = {"RANK": rank, "LOCAL_RANK": local, "WORLD_SIZE": self.place.size, LINK: theirs.fileno()}
+            more |= {"MASTER_ADDR": self.place.address, "MASTER_PORT": self.place.port}
+            more |= {} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": 1}
+            self.workers[rank] = subprocess.Popen(
+                [sys.executable, *sys.argv],
+                env=os.environ | {name: str(value) for name, value in more.items()},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr.fileno(),  # NCCL_DEBUG prints to stdout, which is the table's
+            )
+            theirs.close()
+            self.lines[rank] = Lines(ours)
+            self.selector.register(ours, selectors.EVENT_READ, (rank, self.lines[rank]))
+
+    def watch(self, home: Lines) -> None:
+        """Relay until the verdict is there."""
+        told = False
+        while not self.verdict:
+            for event, _ in self.selector.select(TICK):
+                rank, lines = event.data
+                messages = lines.receive()
+                if messages is None:
+                    self.selector.unregister(lines.sock)
+                    if rank is None:
+                        text = f"rank 0's supervisor at {self.place.address} is gone: its host or its job step went down"
+                        self.verdict = {"status": FAILED, "text": text, "blame": [], "alone": True}
+                        break
+                    home.send(op="exit", rank=rank, code=self.workers[rank].wait())
+                for message in messages or []:
+                    self.relay(rank, message, home)
+            if self.stopped and not told:
+                home.send(op="interrupt")
+                told = True
+            if self.stopped and time.monotonic() - self.stopped > 5 and not self.verdict:
+                self.verdict = {"status": INTERRUPTED, "text": "interrupted", "blame": [], "alone": True}
+
+    def relay(self, rank: int | None, message: dict, home: Lines) -> None:
+        if message["op"] == "verdict":
+            self.verdict = message
+        elif message["op"] == "gathered":
+            for worker, lines in self.lines.items():
+                if message["all"] or worker == 0:
+                    lines.send(**message)
+        elif message["op"] == "report":
+            self.reporter.take(message["kind"], message["data"])
+            home.send(op="step", rank=rank, count=message["count"], step=message["step"])
+        elif rank is not None:
+            home.send(**message)
+
+    def close(self, home: Lines, board: Board | None) -> int:
+        status, text = self.verdict["status"], self.verdict["text"]
+        if status != OK:
+            stuck = [self.workers[r] for r in self.verdict["blame"] if r in self.workers and status == TIMED_OUT]
+            for worker in (w for w in stuck if w.poll() is None):
+                worker.send_signal(signal.SIGUSR1)  # prints its Python stack
+            time.sleep(TICK if stuck else 0)
+        for worker in self.workers.values():
+            try:
+                worker.wait(10 if status == OK else 0)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+        if board:
+            self.reporter.finish(status, text)
+            wait_until = time.monotonic() + 3  # latecomers hear the verdict instead of waiting for nobody
+            while len(board.seats) < board.size and time.monotonic() < wait_until:
+                time.sleep(TICK)
+            board.listener.close()
+        elif not self.verdict.get("alone"):
+            home.sock.settimeout(10)  # stay until rank 0 has written: launchers kill the rest when one has ended
+            while home.receive():
+                pass
+        if text and (board or self.verdict.get("alone")):
+            print(f"{TOOL}: {text}", file=sys.stderr, flush=True)
+        return status
+
+
+def run_ranks(work, reporter, timeout: float, nproc: int | None = None) -> int:
+    """Run work(link) in every rank, under supervision; returns the exit status for this process."""
+    descriptor = os.environ.pop(LINK, None)
+    if descriptor is None:
+        return Supervisor(find_place(nproc), timeout, reporter).run()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor hears Ctrl-C too, and decides
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    faulthandler.register(signal.SIGUSR1, all_threads=False)
+    link, status = Link(int(descriptor)), FAILED
+    try:
+        work(link)
+        link.gather(None)  # nobody closes its connections while another still uses them
+        link.send("done")
+        status = OK
+    except ToolError as error:
+        who = "" if error.everywhere else f"rank {link.rank} on {link.host}: "
+        link.send("fail", text=f"{who}{error}", status=error.status)
+        status = error.status
+    except Exception:  # noqa: BLE001 - whatever torch raises is reported, by name, and ends this rank
+        *frames, last = traceback.format_exc().strip().splitlines()
+        link.send("error", text="\n".join([last, *frames]))  # printed only if no other rank's end explains it
+    sys.stderr.flush()
+    os._exit(status)  # torch's threads must not get the chance to abort a process that is done
+
+
+# --- end common: ranks ---
+
+
+# --- common: group ---
+@dataclass
+class Fault:
+    """A fault to rehearse, from --inject KIND:RANK[:SECONDS]: shows that the alarm works before it is needed."""
+
+    kind: str = ""
+    rank: int = -1
+    seconds: float = 0.05
+
+    KINDS = ("hang", "stop", "die", "wrong", "slow", "mismatch", "version")
+
+    @classmethod
+    def parse(cls, text: str) -> Fault:
+        kind, _, rest = text.partition(":")
+        rank, _, seconds = rest.partition(":")
+        if kind not in cls.KINDS or not rank.isdigit():
+            raise argparse.ArgumentTypeError(f"{text!r}: write KIND:RANK, KIND one of {', '.join(cls.KINDS)}")
+        return cls(kind, int(rank), float(seconds or 0.05))
+
+    def hits(self, link: Link, *kinds: str) -> bool:
+        return self.rank == link.rank and self.kind in kinds
+
+    def strike(self, link: Link) -> None:
+        """Called where a rank is about to enter a collective."""
+        if self.hits(link, "hang"):
+            time.sleep(1e6)
+        elif self.hits(link, "slow"):
+            time.sleep(self.seconds)
+        elif self.hits(link, "stop", "die"):
+            os.kill(os.getpid(), signal.SIGSTOP if self.kind == "stop" else signal.SIGKILL)
+
+
+def agree(link: Link, subject: str, facts: dict) -> None:
+    """End unless every rank gives the same facts; the message is a table of who says what."""
+    said = link.gather([link.host, facts])
+    lines = []
+    for name in dict.fromkeys(name for _, theirs in said for name in theirs):
+        voices: dict[str, list[str]] = {}
+        for rank, (host, theirs) in enumerate(said):
+            voices.setdefault(str(theirs.get(name)), []).append(f"rank {rank} on {host}")
+        if len(voices) > 1:
+            most = max(voices.values(), key=len)
+            shown = [f"{v} on {len(w)} ranks" if w is most and len(w) > 2 else f"{v} on {', '.join(w)}" for v, w in voices.items()]
+            lines.append(f"  {name}: " + "; ".join(shown))
+    if lines:
+        raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
+
+
+def versions(torch, kind: str, index: int, fault: Fault, link: Link) -> dict:
+    """What must be equal on all ranks for a job to be worth starting."""
+    found = {
+        TOOL: VERSION, "python": platform.python_version(), "torch": torch.__version__, "cuda": torch.version.cuda,
+        "hip": torch.version.hip, "nccl": nccl_version(torch, kind), "driver": driver_version(torch, kind),
+        "device kind": kind, "device": device_name(torch, kind, index), "devices": device_count(torch, kind),
+    }  # fmt: skip
+    return found | ({"torch": "0.0.0 (injected)"} if fault.hits(link, "version") else {})
+
+
+def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
+    """Kind, index and torch.device for this rank. One visible device means that the launcher has masked the others."""
+    kind = pick_device(torch, wanted)
+    if kind == "mps":  # has no collectives of its own
+        kind = "cpu"
+    count = device_count(torch, kind)
+    index = 0 if count == 1 else link.local_rank
+    device = use_device(torch, kind, index)
+    if kind in ("cuda", "xpu"):
+        uuid = str(getattr(device_module(torch, kind).get_device_properties(index), "uuid", f"{link.host}/{index}"))
+        seats = link.gather([link.host, uuid])
+        twins = [rank for rank, seat in enumerate(seats) if seat == seats[link.rank]]
+        if len(twins) > 1:
+            raise ToolError(f"ranks {', '.join(map(str, twins))} share one device, of {count} that this process sees")
+    return kind, index, device
+
+
+def join_group(torch, kind: str, timeout: float):
+    """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
+    dist = torch.distributed
+    backend = {"cuda": "nccl", "cpu": "gloo", "hpu": "hccl", "xpu": "xccl"}[kind]
+    if kind == "hpu":
+        need("habana_frameworks.torch.distributed.hccl")
+    if kind == "xpu" and not getattr(dist, "is_xccl_available", bool)():
+        need("oneccl_bindings_for_pytorch")
+        backend = "ccl"
+    if kind == "cuda" and not dist.is_nccl_available():
+        raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
+    dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
+    return dist
+
+
+# --- end common: group ---
