@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+from bookbuild.downloads import Downloads, write_downloads
 from bookbuild.model import Book, BookError, Problem
-from bookbuild.progress import Progress
+from bookbuild.progress import Progress, counted, size
 from bookbuild.staging import MARKER, refuse_foreign, staged
-
-PANGO = (
-    "pdf-pango WeasyPrint cannot load Pango; install it (Debian, Ubuntu: apt-get install libpango-1.0-0 "
-    "libpangoft2-1.0-0 libharfbuzz-subset0; Fedora: dnf install pango; Alpine: apk add pango; macOS: brew install pango)"
-)
 
 
 @dataclass(frozen=True)
@@ -51,18 +46,34 @@ def build(command: str, options: Options, progress: Progress) -> int:
     with _site_folder(command, options) as site:
         _prepare(options, progress)
         book = _render(options, site, progress)
-        problems = _check(book, options, progress)
+        problems = _check(book, progress)
+        if options.format != "json":
+            _show(problems, options)
+        fatal = options.strict and problems
+        files = Downloads()
+        if not fatal:
+            names = [name for name in ("pdf", "epub") if command in ("all", name)]
+            files = write_downloads(
+                names,
+                book,
+                site / "downloads",
+                progress,
+                globs=options.chapters,
+                paper=options.paper,
+                jobs=options.jobs,
+            )
+            problems += files.problems
+        _show(problems if options.format == "json" else files.problems, options)
         if options.strict and problems:
             raise BookError(f"strict: {_count(problems)}, nothing written")
-        outputs = [name for name in ("pdf", "epub") if command in ("all", name)]
-        folder = (site if command == "all" else options.output.resolve()) / "downloads"
-        made, failed = _downloads(outputs, book, folder, options, progress)
         if command in ("all", "site") and (publish := _module("publish")):
-            publish.publish(book, made)
+            publish.publish(book, files.made)
+        elif command != "check":
+            _deliver(files.made, options.output)
     if command != "check":
-        _tell(command, made, options, progress)
+        _tell(command, files.made, options, progress)
     errors = options.strict is not False and any(p.severity == "error" for p in problems)
-    return 1 if failed or errors else 0
+    return 1 if files.failed or errors else 0
 
 
 @contextmanager
@@ -86,11 +97,11 @@ def _prepare(options: Options, progress: Progress) -> None:
     read_config(options.config)  # a YAML error is named here, with its line
     if folder := fonts_folder(options.config):
         with progress.stage("fonts") as stage:
-            stage.note = f"{len(make_fonts(folder))} files"
+            stage.note = counted(len(make_fonts(folder)), "file")
     docs = docs_dir(options.config)
     if (figures := _module("figures")) and (docs / "figures").is_dir():
-        with progress.stage("figures"):
-            figures.draw_all(options.config.parent, docs)
+        with progress.stage("figures", "figures") as stage:
+            figures.draw_all(options.config.parent, docs, stage)
 
 
 def _render(options: Options, site: Path, progress: Progress) -> Book:
@@ -98,74 +109,34 @@ def _render(options: Options, site: Path, progress: Progress) -> Book:
         from bookbuild.render import render
 
         book = render(options.config, site, stage)
-        stage.note = f"{len(list(book.chapters))} pages"
+        stage.note = counted(len(list(book.chapters)), "page")
     return book
 
 
-def _check(book: Book, options: Options, progress: Progress) -> list[Problem]:
-    """Print what rendering and the checks found, once each and in the files' order."""
+def _check(book: Book, progress: Progress) -> list[Problem]:
+    """What rendering and the checks found, once each and in the files' order."""
     with progress.stage("check") as stage:
         check = _module("check")
         found = check.check(book) if check and hasattr(check, "check") else []
         problems = sorted({*book.problems, *found})
         stage.note = _count(problems)
-    report = _module("check.report")
-    if report:
-        print(report.report(problems, options.format), end="")
-    else:
-        for problem in problems:
-            print(problem)
     return problems
 
 
-def _downloads(
-    names: list[str], book: Book, folder: Path, options: Options, progress: Progress
-) -> tuple[list[Path], bool]:
-    """Write PDF and EPUB; one that fails says so in a line and does not keep the other from being made."""
-    chapters = _chosen(book, options.chapters)
-    stem = f"{book.slug}-excerpt" if chapters else book.slug
-    writers: dict[str, Callable] = {"pdf": _write_pdf, "epub": _write_epub}
-    made, failed = [], False
-    for name in names:
-        out = folder / f"{stem}.{name}"
-        out.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with progress.stage(name) as stage:
-                writers[name](book, out, chapters, options, stage)
-            made.append(out)
-        except BookError as error:
-            print(error, file=sys.stderr)
-            failed = True
-    return made, failed
+def _show(problems: list[Problem], options: Options) -> None:
+    for problem in problems:
+        print(problem)
 
 
-def _write_pdf(book: Book, out: Path, chapters: set[str] | None, options: Options, stage) -> None:
-    try:
-        pdf = import_module("bookbuild.pdf")
-    except OSError as error:  # WeasyPrint says so when a shared library is not there
-        raise BookError(f"{PANGO}: {error}".splitlines()[0]) from error
-    facts = pdf.write_pdf(book, out, paper=options.paper, chapters=chapters, progress=stage)
-    if facts and "pages" in facts:
-        stage.note = f"{facts['pages']} pages"
-
-
-def _write_epub(book: Book, out: Path, chapters: set[str] | None, options: Options, stage) -> None:
-    import_module("bookbuild.epub").write_epub(book, out, chapters=chapters, progress=stage)
-
-
-def _chosen(book: Book, globs: tuple[str, ...]) -> set[str] | None:
-    """The paths of the chapters that --chapter names; None is the whole book."""
-    if not globs:
-        return None
-    chosen: set[str] = set()
-    paths = [chapter.path for chapter in book.chapters]
-    for glob in globs:
-        names = (glob, f"{glob.rstrip('/')}/*", f"{glob}.md")  # a folder and a bare name are meant too
-        found = {path for path in paths if any(fnmatch(path, name) for name in names)}
-        if not found:
-            raise BookError(f"--chapter {glob}: no chapter matches; there are {', '.join(paths)}")
-        chosen |= found
-    return chosen
+def _deliver(made: list[Path], output: Path) -> None:
+    """Put single downloads where a whole build would, each in one step."""
+    folder = output / "downloads"
+    folder.mkdir(parents=True, exist_ok=True)
+    (output / MARKER).touch()
+    for path in made:
+        partial = folder / f".{path.name}.{os.getpid()}"
+        shutil.copyfile(path, partial)
+        os.replace(partial, folder / path.name)
 
 
 def _tell(command: str, made: list[Path], options: Options, progress: Progress) -> None:
@@ -174,9 +145,7 @@ def _tell(command: str, made: list[Path], options: Options, progress: Progress) 
         progress.say(f"wrote {output / 'index.html'}")
     for path in made:
         place = output / "downloads" / path.name
-        progress.say(f"wrote {place} ({place.stat().st_size / 1e6:.1f} MB)")
-    if command in ("pdf", "epub"):
-        (output / MARKER).touch()
+        progress.say(f"wrote {place} ({size(place)})")
 
 
 def serve(options: Options, progress: Progress) -> int:
@@ -208,9 +177,8 @@ def cache_dir(options: Options) -> Path:
 
 def _count(problems: list[Problem]) -> str:
     errors = sum(problem.severity == "error" for problem in problems)
-    warnings = len(problems) - errors
-    counted = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    return ", ".join(counted) or "no problems"
+    named = [counted(n, word) for n, word in ((errors, "error"), (len(problems) - errors, "warning")) if n]
+    return ", ".join(named) or "no problems"
 
 
 def _module(name: str) -> ModuleType | None:

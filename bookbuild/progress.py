@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 
@@ -90,3 +91,14 @@ class _Ticker:
     def stop(self) -> None:
         self._over.set()
         self._thread.join()
+
+
+def counted(number: int, noun: str) -> str:
+    """'1 page', '2 pages'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def size(path: Path) -> str:
+    """A file's size for people, in decimal units."""
+    number = path.stat().st_size
+    return f"{number / 1e6:.1f} MB" if number >= 999_500 else f"{max(1, round(number / 1e3))} kB"
