@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from markdown import Extension, Markdown
 
+from bookbuild.markdown.captions import CaptionExtension
+from bookbuild.markdown.fences import FenceExtension
+from bookbuild.markdown.table_html import make_table
+
 
 class BookExtension(Extension):
     """All constructs of ours in one extension, so that a mkdocs.yml names one line."""
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
+        md.registerExtensions([CaptionExtension(), FenceExtension("table", make_table)], {})
 
 
 def makeExtension(**settings) -> BookExtension:

@@ -49,10 +49,24 @@ class Context:
         position = text.find(snippet)
         return text.count("\n", 0, position) + 1 if position >= 0 else 0
 
-    def report(self, code: str, text: str, *, near: str = "", hint: str = "", severity: str = "error") -> None:
-        """Log a problem: build.py collects the record's `problem`, MkDocs prints and counts the line."""
+    def line_of_block(self, block: str) -> int:
+        """Like `line_of` for lines that may stand indented or quoted in the source."""
+        wanted = [line.strip() for line in block.strip().splitlines()]
+        lines = [line.lstrip(" \t>").rstrip() for line in self.source.read_text(encoding="utf-8").splitlines()]
+        for start in range(len(lines) - len(wanted) + 1) if wanted else ():
+            if lines[start] == wanted[0] and lines[start : start + len(wanted)] == wanted:
+                return start + 1
+        return 0
+
+    def report(
+        self, code: str, text: str, *, near: str = "", line: int = 0, hint: str = "", severity: str = "error"
+    ) -> None:
+        """Log a problem: build.py collects the record's `problem`, MkDocs prints and counts the line.
+
+        Its line is `line`, or where `near` first stands in the page's source.
+        """
         file = self.source.relative_to(self.root).as_posix()
-        problem = Problem(file, self.line_of(near) if near else 0, code, text, hint, severity)
+        problem = Problem(file, line or (self.line_of(near) if near else 0), code, text, hint, severity)
         log.warning("%s", problem, extra={"problem": problem})
 
 
