@@ -22,32 +22,42 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Row:
+    id: str  # of the record; "" where there is none
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...]
+    sources: tuple[str, ...]  # addresses
+
+
+@dataclass(frozen=True)
 class TableData:
     """One table. Every row has one cell per column."""
 
     name: str  # the table's id, unique in the book
     caption: str
-    columns: tuple[str, ...]  # heads with their unit
-    ids: tuple[str, ...]  # of the rows; "" where a row has none
-    rows: tuple[tuple[Cell, ...], ...]
-    sources: tuple[tuple[str, ...], ...]  # addresses, row by row
+    heads: tuple[str, ...]  # of the columns, with their unit
+    keys: tuple[str, ...]  # of the columns in the data file; a head where the page gives none
+    rows: tuple[Row, ...]
 
     def csv(self) -> str:
-        """Numbers plain, unknown cells as the table words them, sources in the last column."""
+        """Numbers plain, unknown cells as the table words them, notes and sources in the last columns."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*self.columns, "Sources"])
-        for row, sources in zip(self.rows, self.sources, strict=True):
-            writer.writerow([*(c.text if c.number is None else c.number for c in row), " ".join(sources)])
+        writer.writerow([*self.heads, "Notes", "Sources"])
+        for row in self.rows:
+            cells = [c.text if c.number is None else c.number for c in row.cells]
+            writer.writerow([*cells, " ".join(row.notes), " ".join(row.sources)])
         return out.getvalue()
 
     def json(self) -> str:
-        """The same with null for every unknown cell."""
+        """The same by the data file's keys, with null for every unknown cell."""
         rows: list[dict[str, Any]] = []
-        for name, row, sources in zip(self.ids, self.rows, self.sources, strict=True):
-            values = [None if c.unknown else c.text if c.number is None else c.number for c in row]
-            rows.append({"id": name, **dict(zip(self.columns, values, strict=True)), "sources": list(sources)})
-        table = {"table": self.name, "caption": self.caption, "columns": list(self.columns), "rows": rows}
+        for row in self.rows:
+            values = [None if c.unknown else c.text if c.number is None else c.number for c in row.cells]
+            facts = dict(zip(self.keys, values, strict=True))
+            rows.append({"id": row.id, "values": facts, "notes": list(row.notes), "sources": list(row.sources)})
+        columns = [{"key": key, "head": head} for key, head in zip(self.keys, self.heads, strict=True)]
+        table = {"table": self.name, "caption": self.caption, "columns": columns, "rows": rows}
         return json.dumps(table, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -63,21 +73,32 @@ def table_data(chapter: Chapter) -> Iterator[TableData]:
     for table in chapter.tree.iter("table"):
         name = table.get("id")
         if name and "data-table" in trees.classes(table):
-            rows = list(table.iterfind("tbody/tr"))
+            heads = list(next(iter(table.findall("thead/tr")[-1:]), ()))
             yield TableData(
                 name=name,
                 caption=captions.get(table, ""),
-                columns=_columns(table),
-                ids=tuple((row.get("id") or "").removeprefix(f"{name}-") for row in rows),
-                rows=tuple(tuple(_cell(cell) for cell in row) for row in rows),
-                sources=tuple(_sources(row, by_id) for row in rows),
+                heads=tuple(trees.text_of(head) for head in heads),
+                keys=_distinct([head.get("data-key") or trees.text_of(head) for head in heads]),
+                rows=tuple(_row(row, name, by_id) for row in table.iterfind("tbody/tr")),
             )
 
 
-def _columns(table: Element) -> tuple[str, ...]:
-    heads = table.findall("thead/tr")
-    columns = [trees.text_of(cell) for cell in heads[-1]] if heads else []
-    return tuple(name if columns.index(name) == i else f"{name} ({i + 1})" for i, name in enumerate(columns))
+def _distinct(keys: list[str]) -> tuple[str, ...]:
+    """A key that stands twice, as two columns may show one value in two ways, gets its column's number."""
+    return tuple(key if keys.index(key) == i else f"{key} ({i + 1})" for i, key in enumerate(keys))
+
+
+def _row(row: Element, table: str, by_id: dict[str | None, Element]) -> Row:
+    marked = [by_id.get((a.get("href") or "").removeprefix("#")) for a in row.iter("a")]
+    below = [element for element in marked if element is not None and element.tag == "li"]
+    sources = dict.fromkeys(url for item in below for url in _addresses(item))
+    notes = dict.fromkeys(trees.text_of(item) for item in below if not any(_addresses(item)))
+    name = (row.get("id") or "").removeprefix(f"{table}-")
+    return Row(name, tuple(_cell(cell) for cell in row), tuple(notes), tuple(sources))
+
+
+def _addresses(item: Element) -> list[str]:
+    return [url for a in item.iter("a") if (url := a.get("href") or "").startswith(("http://", "https://"))]
 
 
 def _cell(cell: Element) -> Cell:
@@ -99,14 +120,3 @@ def _text_without_marks(cell: Element) -> str:
     for child in cell:
         words += ["" if _is_mark(child) else "".join(child.itertext()), child.tail or ""]
     return " ".join("".join(words).split())
-
-
-def _sources(row: Element, by_id: dict[str | None, Element]) -> tuple[str, ...]:
-    """The addresses that the row's source marks lead to, in the list under the table."""
-    found: list[str] = []
-    for link in row.iter("a"):
-        note = by_id.get((link.get("href") or "").removeprefix("#"))
-        for source in note.iter("a") if note is not None else ():
-            if (url := source.get("href") or "").startswith(("http://", "https://")) and url not in found:
-                found.append(url)
-    return tuple(found)

@@ -21,13 +21,13 @@ TOOL = b"#!/usr/bin/env python3\nprint('\xc3\xa9')\n"
 TABLE = """
 <figure class="table" markdown="0"><figcaption><span class="label">Table 1.1.</span> Two parts.</figcaption>
 <table class="data-table" id="tab-two" data-name="parts">
-<thead><tr><th>Part</th><th class="num">Power, W</th><th>Note</th></tr></thead>
+<thead><tr><th data-key="name">Part</th><th class="num" data-key="tdp_w">Power<span>, </span><span>W</span></th><th>Note</th></tr></thead>
 <tbody>
-<tr id="tab-two-a"><td>A, the first<sup class="mark"><a href="#src-1">1</a></sup></td>
+<tr id="tab-two-a"><td>A, the first<sup class="mark"><a href="#note-1">a</a> <a href="#src-1">1</a></sup></td>
 <td class="num" data-sort="1000">1,000</td><td>x</td></tr>
 <tr id="tab-two-b"><td>B</td><td class="num unknown" data-sort="">n/p</td><td>say "y"</td></tr>
 </tbody></table>
-<ol><li id="src-1"><a href="https://example.org/a">A's data sheet</a></li></ol></figure>
+<ol><li id="note-1">Air cooled.</li></ol><ol><li id="src-1"><a href="https://example.org/a">A's data sheet</a></li></ol></figure>
 """
 
 
@@ -144,15 +144,16 @@ def test_a_table_has_its_rows_as_csv_and_json(book):
     [line] = [e for e in tree.iter("p") if "table-files" in trees.classes(e)]
     as_csv, as_json = [reached(book, chapter, a.get("href")) for a in line.iter("a")]
     assert list(csv.reader(io.StringIO(as_csv.read_text(encoding="utf-8")))) == [
-        ["Part", "Power, W", "Note", "Sources"],
-        ["A, the first", "1000", "x", "https://example.org/a"],
-        ["B", "n/p", 'say "y"', ""],
+        ["Part", "Power, W", "Note", "Notes", "Sources"],
+        ["A, the first", "1000", "x", "Air cooled.", "https://example.org/a"],
+        ["B", "n/p", 'say "y"', "", ""],
     ]
     table = json.loads(as_json.read_text(encoding="utf-8"))
     assert table["caption"] == "Table 1.1. Two parts."
-    assert [(r["id"], r["Power, W"], r["sources"]) for r in table["rows"]] == [
-        ("a", 1000, ["https://example.org/a"]),
-        ("b", None, []),
+    assert table["columns"][1] == {"key": "tdp_w", "head": "Power, W"}
+    assert [(r["id"], r["values"]["tdp_w"], r["notes"], r["sources"]) for r in table["rows"]] == [
+        ("a", 1000, ["Air cooled."], ["https://example.org/a"]),
+        ("b", None, [], []),
     ]
 
 
@@ -213,8 +214,8 @@ def test_every_data_table_of_the_book_can_be_downloaded(realbook):
         for table, element in zip(tables, shown, strict=True):
             assert table.name and table.caption
             assert len(table.rows) == len(element.findall("tbody/tr")) > 0
-            assert all(len(row) == len(table.columns) for row in table.rows), table.name
-            assert all(table.sources), f"{table.name}: a row without source"
+            assert all(len(row.cells) == len(table.heads) == len(set(table.keys)) for row in table.rows), table.name
+            assert all(row.sources for row in table.rows), f"{table.name}: a row without source"
 
 
 @pytest.mark.parametrize(("size", "words"), [(1, "1 B"), (999, "999 B"), (1000, "1 kB"), (87_400, "87 kB"), (2_449_000, "2.4 MB")])
