@@ -94,6 +94,11 @@ def test_fonts_draw_every_character_of_the_book(made, realbook):
     assert not missing
 
 
+def _is_drawn(character):
+    """Whether a character leaves ink: neither space nor an invisible mark such as a soft hyphen."""
+    return not character.isspace() and unicodedata.category(character) != "Cf"
+
+
 def _characters(tree):
     """Distinct (character, whether in code) of the text that the fonts draw; maths has fonts of its own."""
     found = set()
@@ -103,10 +108,10 @@ def _characters(tree):
         if space or name in ("script", "style", "svg", "math"):
             return
         in_code = in_code or name in ("code", "pre", "kbd", "samp")
-        found.update((c, in_code) for c in element.text or "" if not c.isspace())
+        found.update((c, in_code) for c in element.text or "" if _is_drawn(c))
         for child in element:
             walk(child, in_code)
-            found.update((c, in_code) for c in child.tail or "" if not c.isspace())
+            found.update((c, in_code) for c in child.tail or "" if _is_drawn(c))
 
     walk(tree, False)
     return found
