@@ -95,6 +95,8 @@ def _write_into(put: Callable[[str], None], element: Element, around: str | None
     own = space or XHTML
     if xml and own != around:
         put(f' xmlns="{own}"')
+        if own == SVG and any(XLINK in key for e in element.iter() for key in e.keys()):
+            put(f' xmlns:xlink="{XLINK}"')
     for key, value in element.items():
         attribute_space, attribute = split_tag(key)
         if attribute_space == XMLNS or attribute == "xmlns":

@@ -12,14 +12,16 @@ from xml.etree.ElementTree import Element
 from bookbuild import trees
 from bookbuild.adapt.common import Place
 
-_PHRASE = set(
-    "a abbr b bdi bdo br cite code data del dfn em i img ins kbd mark q rp rt ruby s samp small span strong sub sup "
-    "time u var wbr".split()
+_PHRASE = frozenset(
+    """a abbr b bdi bdo br cite code data del dfn em i img ins kbd mark q rp rt ruby s samp small span strong sub sup
+    time u var wbr""".split()  # noqa: SIM905 - a list of words is easier to read and to compare
 )
-_FLOW = set(
-    "address article aside blockquote caption col colgroup dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 "
-    "header hr li ol p pre section table tbody td tfoot th thead tr ul".split()
+_FLOW = frozenset(
+    """address article aside blockquote caption col colgroup dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6
+    header hr li ol p pre section table tbody td tfoot th thead tr ul""".split()  # noqa: SIM905
 )
+_EITHER = {"a", "ins", "del"}  # may hold what their parent may hold
+_WORDS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}  # blocks that hold no blocks
 _RENAMED = {"tt": "code", "strike": "s", "center": "div", "main": "div", "nav": "div", "details": "section"}
 _EVERYWHERE = {
     "id",
@@ -64,6 +66,7 @@ def conform(tree: Element, place: Place) -> None:
             _attributes(element)
         _characters(element)
     _lists(tree)
+    _nest(tree, phrase=False)
     for parent, child in trees.with_parents(tree):
         if child.tag == "picture":
             trees.replace(parent, child, *child.iter("img"))
@@ -73,14 +76,20 @@ def _name(element: Element) -> None:
     if element.tag == "picture":
         return
     element.tag = _RENAMED.get(element.tag, element.tag)
-    if element.tag in _FLOW:
-        return
-    if element.tag not in _PHRASE:
+    if element.tag not in _PHRASE | _FLOW:
         element.tag = "span"
-    if element.tag in ("span", "small", "code", "a") and any(
-        e.tag in _FLOW for e in element.iter() if e is not element
-    ):
-        element.tag = "div" if element.tag != "a" else "a"
+
+
+def _nest(element: Element, phrase: bool) -> None:
+    """No block inside of words: one in a heading becomes a span, words around one become a block."""
+    for child in element:
+        if trees.split_tag(child.tag)[0]:
+            continue
+        if phrase and child.tag in _FLOW:
+            child.tag = "span"
+        elif not phrase and child.tag in _PHRASE - _EITHER and any(e.tag in _FLOW for e in child.iter()):
+            child.tag = "div"
+        _nest(child, phrase or child.tag in _WORDS or child.tag in _PHRASE - _EITHER)
 
 
 def _attributes(element: Element) -> None:
@@ -135,6 +144,8 @@ def _style(element: Element, key: str, value: str) -> None:
 def _address(element: Element) -> None:
     """Addresses percent-encoded where they must be; without one where no reader could follow it."""
     href = "".join(element.get("href", "").split())
+    if href.startswith("//"):
+        href = f"https:{href}"
     try:
         parts = urlsplit(href)
         inside = href.startswith("#")

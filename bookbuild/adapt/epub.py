@@ -11,6 +11,7 @@ from bookbuild.adapt.conform import conform
 from bookbuild.adapt.icons import icon, kind_of
 from bookbuild.adapt.print import tabs, task_lists
 from bookbuild.adapt.prose import pairs, quotes
+from bookbuild.adapt.tables import SIZE, column_widths
 
 TYPE = f"{{{trees.EPUB}}}type"
 _SITE_ONLY = {
@@ -30,6 +31,9 @@ _ROLES = {
     "tip": "doc-tip",
     "example": "doc-example",
 }  # the roles that <aside> may have; others are plain notes
+STACKS = (16, 20, 25, 31, 38, 46, 56, 70, 90)  # em; wide.css is written for each
+_COMFORT = 7  # em of a table's type that a column of words gets before its table is given up
+_TABLE_TYPE = 0.85  # size of a table's type beside the text's, as in epub.css
 _DEEPEST = 24  # columns of indentation that epub.css knows
 
 
@@ -75,6 +79,8 @@ def admonitions(tree: Element, place: Place) -> None:
         title.set("class", "admonition-title")
         drawn = icon(kind, kind.capitalize())
         drawn.set("role", "img")
+        for stroke in drawn.iterfind("*[@stroke]"):
+            stroke.set("stroke", "currentColor")  # the reader's ink, in dark mode too
         drawn.tail, title.text = f" {title.text or ''}", None
         title.insert(0, drawn)
 
@@ -114,18 +120,26 @@ def tables(tree: Element, place: Place) -> None:
         if table.tag != "table":
             continue
         heads = [trees.text_of(h) for h in _columns(table.find("thead/tr"))]
-        width = max((len(_columns(row)) for row in table.iter("tr")), default=0)
         for head in table.iterfind("thead/tr/th"):
             head.set("scope", head.get("scope", "col"))
         for head in table.iterfind("tbody/tr/th"):
             head.set("scope", head.get("scope", "row"))
-        if heads and any(heads) and not _spans(table):
+        if len(heads) > 2 and any(heads) and not _spans(table):
             _label(table, heads)
-            size = "few" if width < 4 else "some" if width < 7 else "many"
-            table.set("class", " ".join(sorted(trees.classes(table) | {"stack", f"cols-{size}"})))
+            table.set(
+                "class", " ".join(sorted(trees.classes(table) | {"stack", f"below{_narrowest(table)}"}))
+            )
         frame = Element("div", {"class": "table-frame"})
         trees.replace(parent, table, frame)
         frame.append(table)
+
+
+def _narrowest(table: Element) -> int:
+    """The width in em of the text around it, out of STACKS, below which the table is not shown as one."""
+    rows = [_columns(row) for row in table.iter("tr")]
+    columns = zip(column_widths(rows[:1]), column_widths(rows[1:]), strict=False)
+    points = sum(max(head.word, own.word, min(own.cell, _COMFORT * SIZE)) + SIZE for head, own in columns)
+    return next((width for width in STACKS if width > _TABLE_TYPE * points / SIZE), STACKS[-1])
 
 
 def _columns(row: Element | None) -> list[Element]:
@@ -169,6 +183,7 @@ def footnotes(tree: Element, place: Place) -> None:
             link.set("role", "doc-backlink")
             link.attrib.pop("title", None)
             link.set("aria-label", "Back to the text")
+            link.tail = link.tail or " "  # where several marks lead to one note, so several lead back
     for parent, block in trees.with_parents(tree):
         if block.tag != "div" or "footnote" not in trees.classes(block):
             continue

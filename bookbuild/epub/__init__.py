@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
@@ -23,7 +22,6 @@ from bookbuild.links import Inside, LinkMap
 from bookbuild.model import Book, BookError, Chapter, Problem
 
 Progress = Callable[[int, int], None]
-_STYLES = ("epub.css", "wide.css")
 _COVER = "images/cover.png"
 
 
@@ -58,26 +56,12 @@ def write_epub(
     made = epub.EpubBook()
     package.describe(made, book, uid, date)
     package.describe_access(made, [title, *body])
-    picture = epub.EpubItem("cover-image", _COVER, "image/png", cover_png(book))
-    picture.properties = ["cover-image"]
-    made.add_item(picture)
-    made.add_metadata(
-        "OPF", "cover", "", {"name": "cover", "content": "cover-image"}
-    )  # for readers of EPUB 2
-    for style in _STYLES:
-        text = files("bookbuild").joinpath("styles", style).read_bytes()
-        made.add_item(
-            epub.EpubItem(f"style-{style.removesuffix('.css')}", f"styles/{style}", "text/css", text)
-        )
+    package.add_cover(made, _COVER, cover_png(book))
+    package.add_styles(made)
     spine = [package.add_document(made, d, book.language) for d in (cover, title)]
     spine.append(package.add_document(made, nav, book.language, "nav"))
     spine += [package.add_document(made, d, book.language) for d in body]
-    made.spine = spine
-    made.guide = [{"type": t, "title": n, "href": h} for t, n, h in landmarks if t in ("cover", "toc")]
-    made.guide.append({"type": "text", "title": "Start of the text", "href": start.name})
-    made.add_item(
-        epub.EpubItem("ncx", "toc.ncx", "application/x-dtbncx+xml", contents.ncx(toc, uid, book.title))
-    )
+    package.add_reading_order(made, spine, landmarks, contents.ncx(toc, uid, book.title))
     package.add_pictures(made, pictures)
     archive.write(made, out, date)
     return {"files": len(spine), "warnings": warnings}

@@ -19,7 +19,7 @@ MIMETYPE = "application/epub+zip"
 def write(package: epub.EpubBook, out: Path, date: datetime) -> None:
     """Write an EbookLib book to `out`; the same content and date give the same bytes (aerkalov/ebooklib#340)."""
     raw = BytesIO()
-    writer = epub.EpubWriter(raw, package, {"mtime": date, "raise_exceptions": True, "epub2_guide": True})
+    writer = _Writer(raw, package, {"mtime": date, "raise_exceptions": True})
     writer.process()
     writer.write()
     temporary = out.with_name(f".{out.name}.{os.getpid()}")
@@ -36,6 +36,14 @@ def write(package: epub.EpubBook, out: Path, date: datetime) -> None:
         raise BookError(f"{out}: epub-write {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+class _Writer(epub.EpubWriter):
+    """EbookLib's writer, which does not say which language the package document itself is in."""
+
+    def _write_opf_file(self, root) -> None:
+        root.set("{http://www.w3.org/XML/1998/namespace}lang", self.book.language)
+        super()._write_opf_file(root)
 
 
 def _order(name: str) -> tuple[bool, bool, str]:

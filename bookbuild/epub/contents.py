@@ -44,7 +44,10 @@ def _chapter(chapter: Chapter, places: Mapping[str, str]) -> Entry:
     sections = [
         Entry(heading.text, places[anchor])
         for heading in chapter.headings
-        if heading.level == 2 and heading.text and (anchor := unique_id(chapter, heading.id)) in places
+        if heading.level == 2
+        and heading.id
+        and heading.text
+        and (anchor := unique_id(chapter, heading.id)) in places
     ]
     return Entry(title, places[chapter.key], tuple(sections))
 
@@ -84,8 +87,7 @@ def ncx(toc: tuple[Entry, ...], identifier: str, title: str) -> bytes:
     ):
         SubElement(head, "meta", {"name": name, "content": content})
     SubElement(SubElement(root, "docTitle"), "text").text = title
-    points = _points(SubElement(root, "navMap"), toc, 0)
-    assert points
+    _points(SubElement(root, "navMap"), toc, 0)
     text = trees.to_xhtml(root).replace("<ncx", f'<ncx xmlns="{NCX}"', 1)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
@@ -95,10 +97,10 @@ def _depth(toc: tuple[Entry, ...]) -> int:
 
 
 def _points(parent: Element, toc: tuple[Entry, ...], count: int) -> int:
-    """Append a point for each entry; returns how many there are so far, the play order."""
+    """Append a point for each entry; returns how many there are so far."""
     for entry in toc:
         count += 1
-        point = SubElement(parent, "navPoint", {"id": f"point-{count}", "playOrder": str(count)})
+        point = SubElement(parent, "navPoint", {"id": f"point-{count}"})
         SubElement(SubElement(point, "navLabel"), "text").text = entry.title
         SubElement(point, "content", {"src": entry.href})
         count = _points(point, entry.below, count)

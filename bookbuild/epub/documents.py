@@ -41,7 +41,8 @@ class Document:
         SubElement(head, "title").text = self.title
         for style in self.styles:
             SubElement(head, "link", {"rel": "stylesheet", "type": "text/css", "href": style})
-        SubElement(html, "body", {TYPE: self.matter} if self.matter != "cover" else {}).extend(self.content)
+        body = {"class": "bare"} if self.matter == "cover" else {TYPE: self.matter}
+        SubElement(html, "body", body).extend(self.content)
         text = trees.to_xhtml(html)
         text = text.replace("<html", f'<html xmlns="{trees.XHTML}" xmlns:epub="{trees.EPUB}"', 1)
         return f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n{text}\n'.encode()
@@ -166,7 +167,7 @@ def connect(documents: list[Document]) -> dict[str, str]:
             for element in root.iter():
                 if name := element.get("id"):
                     home.setdefault(name, document.name)
-    tops = {d.chapter.key for d in documents if d.chapter}
+    tops = {d.content[0].get("id") for d in documents}  # to the start of a file one goes without an anchor
     for document in documents:
         for root in document.content:
             links = [(a, a.get("href", "")[1:]) for a in root.iter("a") if a.get("href", "").startswith("#")]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
+from importlib.resources import files
 
 from ebooklib import epub
 
 from bookbuild import __version__
+from bookbuild.adapt.epub import STACKS
 from bookbuild.epub.documents import Document
 from bookbuild.epub.pages import rights_of
 from bookbuild.epub.pictures import Picture
@@ -108,6 +110,34 @@ def add_document(
     item.title = document.title
     package.add_item(item)
     return item
+
+
+def add_cover(package: epub.EpubBook, name: str, data: bytes) -> None:
+    picture = epub.EpubItem("cover-image", name, "image/png", data)
+    picture.properties = ["cover-image"]
+    package.add_item(picture)
+    package.add_metadata(
+        "OPF", "cover", "", {"name": "cover", "content": picture.id}
+    )  # for readers of EPUB 2
+
+
+def add_styles(package: epub.EpubBook) -> None:
+    folder = files("bookbuild").joinpath("styles")
+    style = folder.joinpath("epub.css").read_text(encoding="utf-8")
+    head, at, rule = folder.joinpath("wide.css").read_text(encoding="utf-8").partition("@container")
+    wide = head + "".join((at + rule).replace("WIDTH", str(width)) for width in STACKS)
+    for name, text in (("epub", style), ("wide", wide)):
+        package.add_item(epub.EpubItem(f"style-{name}", f"styles/{name}.css", "text/css", text.encode()))
+
+
+def add_reading_order(
+    package: epub.EpubBook, spine: list[epub.EpubItem], landmarks: list[tuple[str, str, str]], ncx: bytes
+) -> None:
+    """Spine, NCX, and the guide that readers of EPUB 2 have in place of landmarks."""
+    package.spine = spine
+    package.add_item(epub.EpubItem("ncx", "toc.ncx", "application/x-dtbncx+xml", ncx))
+    kinds = {"cover": "cover", "toc": "toc", "bodymatter": "text"}
+    package.guide = [{"type": kinds[k], "title": t, "href": h} for k, t, h in landmarks if k in kinds]
 
 
 def add_pictures(package: epub.EpubBook, pictures: Iterable[Picture]) -> None:

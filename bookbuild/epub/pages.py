@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from bookbuild import trees
 from bookbuild.adapt.epub import TYPE
-from bookbuild.epub.documents import Document
 from bookbuild.epub.contents import part_title
+from bookbuild.epub.documents import Document
 from bookbuild.model import Book, Chapter, Part
 from bookbuild.printing.pages import LICENCE_URL, part_id, title_words
 
