@@ -156,7 +156,7 @@ def _chapter(entry: Entry, page: Page, fragment: str) -> Chapter:
         key=PurePosixPath(entry.path).with_suffix("").as_posix().replace("/", "-").replace(" ", "-"),
         path=entry.path,
         url=page.url,
-        title=str(entry.title or page.title or ""),
+        title=_title(entry, page, headings),
         number=entry.number,
         tree=tree,
         headings=headings,
@@ -164,6 +164,14 @@ def _chapter(entry: Entry, page: Page, fragment: str) -> Chapter:
         meta=MappingProxyType(dict(page.meta)),
         source=Path(page.file.abs_src_path).resolve(),
     )
+
+
+def _title(entry: Entry, page: Page, headings: tuple[Heading, ...]) -> str:
+    """MkDocs' choice; where that is the page's first heading, its words without the markup MkDocs leaves in."""
+    named = entry.title or page.meta.get("title")
+    if not named and headings and headings[0].level == 1:
+        return headings[0].text
+    return str(named or page.title or "")
 
 
 def heading_text(element) -> str:
