@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from skip_summary import pytest_terminal_summary  # noqa: F401  a hook: pytest finds it here by its name
 
 ROOT = Path(__file__).resolve().parent.parent
 MINIBOOK = ROOT / "tests" / "minibook" / "mkdocs.yml"
