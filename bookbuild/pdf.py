@@ -93,6 +93,8 @@ def _sections(
         sections.append(pages.cover(book, f"data:image/svg+xml;base64,{drawing}", date))
         sections.append(pages.imprint(book, date, built_with))
         sections.append(pages.contents(book, chosen))
+        if (labels := pages.list_of_labels(chosen)) is not None:
+            sections.append(labels)
     links = LinkMap(book)
     for chapter in (c for c in book.front if c in chosen):
         tree = _adapted(book, chapter, chosen, links, warnings)

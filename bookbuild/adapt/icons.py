@@ -62,7 +62,7 @@ def icon(kind: str, label: str) -> Element:
         {
             "d": _PATHS[kind],
             "fill": "none",
-            "stroke": "currentColor",
+            "stroke": "#0f4c5c",
             "stroke-width": "1.8",
             "stroke-linejoin": "round",
             "stroke-linecap": "round",

@@ -22,6 +22,7 @@ TURNED = 640.0  # of a turned page; letter's, the shorter one
 PADDING = 11.0  # of a column, both sides together
 _WRAP_AT = 150.0  # a column of words need not be wider than this
 _LONG = 16  # rows; a shorter table is never cut between pages
+_INDENT = "\u2003" * 8 + "\u2002\u200a"  # in the heads' type as wide as the margin column
 _NUMBER = re.compile(r"^[−–+-]?\d[\d,\u202f\u00a0]*(?:\.(\d+))?$")
 
 
@@ -46,23 +47,51 @@ def tables(tree: Element, place: Place) -> None:
     for parent, table in trees.with_parents(tree):
         if table.tag != "table" or "highlighttable" in trees.classes(table):
             continue
+        _heads(table)
         rows = [[cell for cell in row if cell.tag in ("th", "td")] for row in table.iter("tr")]
-        for head in table.iterfind("thead/tr/th"):
-            head.set("scope", head.get("scope", "col"))
-        for head in table.iterfind("tbody/tr/th"):
-            head.set("scope", head.get("scope", "row"))
+        block = _block(tree, parent, table)
+        marks = set(placement(column_widths(rows)))
+        if block not in list(tree) and marks:  # in a list or a box: nowhere to go but smaller
+            marks = marks - {"wide", "turned"} | {"small"}
+        block.set("class", " ".join(sorted(trees.classes(block) | marks)))
         if len(rows) > _LONG:
-            table.set("class", " ".join(sorted(trees.classes(table) | {"long"})))
-        block = parent
-        if parent.tag != "figure":
-            block = Element("div", {"class": "table"})
-            trees.replace(parent, table, block)
-            block.append(table)
-        marks = placement(column_widths(rows))
-        if parent is not tree and block not in list(tree):  # in a list or a box: nowhere to go but smaller
-            marks = tuple("small" if m == "wide" else m for m in marks if m != "turned")
-        block.set("class", " ".join(sorted(trees.classes(block) | set(marks))))
+            _let_go_on(table, block)
         align_numbers(rows)
+
+
+def _heads(table: Element) -> None:
+    """Heads say what they are heads of; a unit stands on a line of its own."""
+    for head in table.iterfind("thead/tr/th"):
+        head.set("scope", head.get("scope", "col"))
+        for parent, child in trees.with_parents(head):
+            if child.tag == "span" and "comma" in trees.classes(child):
+                trees.replace(parent, child, Element("br"))
+    for head in table.iterfind("tbody/tr/th"):
+        head.set("scope", head.get("scope", "row"))
+
+
+def _block(tree: Element, parent: Element, table: Element) -> Element:
+    """The figure around a table, or a new <div class="table">; scrolling has no use on paper."""
+    for figure in tree.iter("figure"):
+        if table in figure.iter("table"):
+            if parent is not figure:
+                trees.replace(figure, parent, table)
+            return figure
+    block = Element("div", {"class": "table"})
+    trees.replace(parent, table, block)
+    block.append(table)
+    return block
+
+
+def _let_go_on(table: Element, block: Element) -> None:
+    """A long table may be cut; the pages after the first one say what goes on (print.css has the rest)."""
+    table.set("class", " ".join(sorted(trees.classes(table) | {"long"})))
+    label = next((e for e in block.iter("span") if "label" in trees.classes(e)), None)
+    if label is None:
+        return
+    indent = "" if {"wide", "turned"} & trees.classes(block) else _INDENT
+    table.set("data-continued", f"{indent}{trees.text_of(label).rstrip('.')}, continued")
+    block.insert(list(block).index(table) + 1, Element("div", {"class": "table-end"}))
 
 
 def placement(columns: list[Widths]) -> tuple[str, ...]:
@@ -136,18 +165,21 @@ def _advances() -> tuple[dict[int, float], float]:
 def align_numbers(rows: list[list[Element]]) -> None:
     """In a column of numbers with decimals, fill the shorter ones up so that the points stand below each other."""
     columns: dict[int, list[tuple[Element, int]]] = {}
+    heads: dict[int, list[Element]] = {}
     for row in rows:
         if any(cell.get("colspan") for cell in row):
             continue
         for index, cell in enumerate(row):
-            text = trees.text_of(cell)
-            if cell.tag == "td" and (match := _NUMBER.match(text)) and not cell.get("data-filled"):
+            if cell.tag == "th":
+                heads.setdefault(index, []).append(cell)
+            elif match := _NUMBER.match(trees.text_of(cell)):
                 columns.setdefault(index, []).append((cell, len(match[1]) if match[1] else -1))
-    for cells in columns.values():
+    for index, cells in columns.items():
         most = max(digits for _, digits in cells)
         for cell, digits in cells:
-            cell.set("class", " ".join(sorted(trees.classes(cell) | {"num"})))
             if digits < most:
                 filler = Element("span", {"class": "filler"})
                 filler.text = "." * (digits < 0) + "0" * (most - max(digits, 0))
                 cell.append(filler)
+        for cell in [*(cell for cell, _ in cells), *heads.get(index, [])]:
+            cell.set("class", " ".join(sorted(trees.classes(cell) | {"num"})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement
 
@@ -109,6 +110,37 @@ def contents(book: Book, chosen: list[Chapter]) -> Element:
                     add(item, "a", heading.text, href=target)
                     add(item, "span", class_="toc-page", data_ref=target)
     return page
+
+
+def list_of_labels(chosen: list[Chapter]) -> Element | None:
+    """Figures and tables that have a number, with their pages; None where there are none."""
+    page = Element("nav", {"class": "contents labels", "id": "figures-and-tables"})
+    for title, tables in (("Figures", False), ("Tables", True)):
+        found = [item for c in chosen for item in _labelled(c) if item[0] == tables]
+        if found:
+            add(page, "h1" if not len(page) else "h2", title)
+            rows = add(page, "ol")
+            for _, target, label, caption in found:
+                item = add(rows, "li", class_="toc-label")
+                add(item, "span", label, class_="toc-number")
+                add(item, "a", caption, href=target)
+                add(item, "span", class_="toc-page", data_ref=target)
+    return page if len(page) else None
+
+
+def _labelled(chapter: Chapter) -> Iterator[tuple[bool, str, str, str]]:
+    """(is a table, address, number, first sentence of the caption) of a chapter's figures."""
+    for figure in chapter.tree.iter("figure"):
+        caption = figure.find("figcaption")
+        label = caption.find("span[@class='label']") if caption is not None else None
+        name = figure.get("id") or next((t.get("id") for t in figure.iter("table") if t.get("id")), None)
+        if label is None or not name:
+            continue
+        words = trees.text_of(caption).removeprefix(trees.text_of(label)).strip()
+        sentence, stop, _ = words.partition(". ")
+        number = trees.text_of(label).rstrip(".").split()[-1]
+        is_table = figure.find(".//table") is not None
+        yield is_table, f"#{chapter.key}--{name}", number, sentence + "." * bool(stop)
 
 
 def _row(rows: Element, chapter: Chapter, mark: str) -> None:

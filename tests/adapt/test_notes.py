@@ -38,4 +38,6 @@ def test_list_and_ways_back_are_gone(tmp_path):
     tree = rewritten(tmp_path, PAGE, footnotes)
     assert tree.find(".//ol") is None and tree.find(".//hr") is None
     assert "↩" not in "".join(tree.itertext())
-    assert not any(e.tag in ("p", "div") for n in tree.iter("span") for e in n.iter()), "a <p> would end its <p>"
+    assert not any(e.tag in ("p", "div") for n in tree.iter("span") for e in n.iter()), (
+        "a <p> would end its <p>"
+    )

@@ -14,7 +14,8 @@ def text(tmp_path, html, rewrite) -> str:
 
 
 @pytest.mark.parametrize(
-    "words", ["3.35 TB/s", "80 GB", "700 W", "16 GiB", "400 Gbps", "989 TFLOPS", "5 %", "12 ms", "8 GPUs", "300 B"]
+    "words",
+    ["3.35 TB/s", "80 GB", "700 W", "16 GiB", "400 Gbps", "989 TFLOPS", "5 %", "12 ms", "8 GPUs", "300 B"],
 )
 def test_a_number_and_its_unit_do_not_part(tmp_path, words):
     assert text(tmp_path, f"<p>It is {words}.</p>", pairs) == f"It is {words.replace(' ', chr(0xA0))}."

@@ -45,7 +45,9 @@ def test_text_width_is_the_typeface_s_own():
 
 
 def test_a_table_in_a_box_is_never_turned(tmp_path):
-    tree = rewritten(tmp_path, f'<div class="admonition">{table(14, "1234567.8", "Throughput")}</div>', tables)
+    tree = rewritten(
+        tmp_path, f'<div class="admonition">{table(14, "1234567.8", "Throughput")}</div>', tables
+    )
     [block] = [e for e in tree.iter("div") if "table" in trees.classes(e)]
     assert not {"wide", "turned"} & trees.classes(block) and "small" in trees.classes(block)
 

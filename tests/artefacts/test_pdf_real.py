@@ -1,0 +1,152 @@
+"""The PDFs of the real book and of the mini book, whole."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pdftools
+import pikepdf
+import pytest
+from conftest import require_program
+
+from bookbuild import trees
+from bookbuild.links import External, Inside, LinkMap
+from bookbuild.model import Book
+from bookbuild.pdf import PAPERS, TYPE_AREA
+
+SIDE = 0.45 * (PAPERS["a4"][0] - TYPE_AREA) * pdftools.MM
+HEAD, FOOT = 12 * pdftools.MM, 10 * pdftools.MM  # where running heads and page numbers end
+
+
+@pytest.fixture(scope="session", params=["realbook", "minibook"])
+def made(request) -> tuple[Book, Path, dict]:
+    require_program("pdftotext", "qpdf")
+    path, facts = request.getfixturevalue(f"{request.param}_pdf")
+    return request.getfixturevalue(request.param), path, facts
+
+
+@pytest.fixture(scope="session")
+def text(made) -> str:
+    return squeezed(pdftools.text(made[1]))
+
+
+def squeezed(words: str) -> str:
+    return "".join(words.replace("\u00ad", "").split())
+
+
+def test_weasyprint_had_nothing_to_complain_of(made):
+    assert [str(problem) for problem in made[2]["warnings"]] == []
+
+
+def test_it_is_well_formed(made):
+    result = subprocess.run(["qpdf", "--check", str(made[1])], check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_link_inside_has_a_destination(made):
+    with pikepdf.open(made[1]) as opened:
+        places = pdftools.destinations(opened)
+        assert {t for _, kind, t in pdftools.links(opened) if kind == "inside"} <= set(places)
+
+
+def test_links_of_the_chapters_are_links_of_the_file(made):
+    """Every page that a chapter links to is linked to in the PDF; every address outside is there, too."""
+    book, path, _ = made
+    links = LinkMap(book)
+    inside, outside = set(), set()
+    for chapter in book.chapters:
+        for element in chapter.tree.iter("a"):
+            if element.get("href") and not {"headerlink", "footnote-backref"} & trees.classes(element):
+                match links.resolve(chapter, element.get("href")):
+                    case Inside(target, anchor):
+                        inside.add(f"{target.key}--{anchor}" if anchor else target.key)
+                    case External(url):
+                        outside.add(url)
+    with pikepdf.open(path) as opened:
+        found = list(pdftools.links(opened))
+    notes = {name for name in inside if "--fn:" in name}  # their calls are WeasyPrint's own
+    assert inside - notes <= {t for _, kind, t in found if kind == "inside"}
+    assert len(outside) <= len({t for _, kind, t in found if kind == "outside"})
+
+
+def test_bookmarks_are_the_nav(made):
+    book, path, _ = made
+    expected: list[tuple[int, str]] = []
+    for depth, chapters, title in [(0, book.front, ""), *((1, p.chapters, p.title) for p in book.parts)]:
+        if title:
+            expected.append((0, title))
+        level = depth if title else 0
+        for chapter in chapters:
+            expected.append((level, chapter.title))
+            expected += [(level + 1, h.text) for h in chapter.headings if h.level == 2]
+    assert pdftools.bookmarks(path) == expected
+
+
+def test_no_word_stands_beyond_the_type_area(made):
+    assert pdftools.beyond(made[1], SIDE, HEAD, FOOT) == []
+
+
+def test_no_word_of_prose_is_lost(made, text):
+    """Each chapter's headings and the first words of each paragraph are in the file's text."""
+    lost = []
+    for chapter in made[0].chapters:
+        for element in chapter.tree.iter():
+            if element.tag in ("h2", "h3") and element.get("id"):
+                words = (element.text or "").split()[:4]
+            elif element.tag == "p" and not len(element):
+                words = (element.text or "").split()[:3]
+            else:
+                continue
+            plain = [w for w in words if w.isascii() and w.isalpha()]
+            if plain and squeezed(" ".join(plain[:2])) not in text and plain[0] not in text:
+                lost.append((chapter.path, " ".join(words)))
+    assert lost == []
+
+
+def test_every_cell_of_every_table_is_there(made, text):
+    lost = []
+    for chapter in made[0].chapters:
+        for cell in chapter.tree.iter("td"):
+            words = squeezed(cell.text or "")
+            if words.isascii() and words.isalnum() and words not in text:
+                lost.append((chapter.path, words))
+    assert lost == []
+
+
+def test_every_line_of_code_is_there(made, text):
+    lost = []
+    for chapter in made[0].chapters:
+        for code in chapter.tree.iterfind(".//pre/code"):
+            for line in "".join(code.itertext()).splitlines():
+                if line.isascii() and "(" + "1)" not in line and squeezed(line) not in text:
+                    lost.append((chapter.path, line))
+    assert lost == []
+
+
+def test_neither_paths_of_this_machine_nor_addresses_of_files_are_in_it(made, tmp_path):
+    book, path, _ = made
+    with pikepdf.open(path) as opened:
+        opened.save(tmp_path / "plain.pdf", qdf=True)
+    plain = (tmp_path / "plain.pdf").read_bytes()
+    assert b"file:" not in plain
+    assert str(book.root).encode() not in plain and str(book.site_dir).encode() not in plain
+
+
+def test_validators_find_it_accessible(made):
+    import page
+
+    result = page.validate_pdf(str(made[1]), profile=page.ValidationProfile.PDF_UA_1)
+    assert result.is_compliant, str(result)
+
+
+def test_fonts_are_embedded_and_only_the_book_s_own(made):
+    """A fallback to a font of this machine would make the file depend on it."""
+    with pikepdf.open(made[1]) as opened:
+        names = set()
+        for obj in opened.objects:
+            if isinstance(obj, pikepdf.Dictionary) and obj.get("/Type") == "/Font" and "/DescendantFonts" in obj:
+                names.add(str(obj.BaseFont).partition("+")[2].strip(","))
+                assert "/FontFile2" in obj.DescendantFonts[0].FontDescriptor
+    families = ("Source-Serif-4", "IBM-Plex-Sans", "JetBrains-Mono")
+    assert {n for n in names if not n.startswith(families)} == set()
