@@ -6,6 +6,10 @@ from markdown import Extension, Markdown
 
 from bookbuild.markdown.captions import CaptionExtension
 from bookbuild.markdown.fences import FenceExtension
+from bookbuild.markdown.links import LinkExtension
+from bookbuild.markdown.lists import ListExtension
+from bookbuild.markdown.maths import MathsExtension
+from bookbuild.markdown.scripts import make_script
 from bookbuild.markdown.table_html import make_table
 
 
@@ -14,7 +18,15 @@ class BookExtension(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
-        md.registerExtensions([CaptionExtension(), FenceExtension("table", make_table)], {})
+        constructs = [
+            ListExtension(),
+            LinkExtension(),
+            MathsExtension(),
+            CaptionExtension(),
+            FenceExtension("table", make_table),
+            FenceExtension("script", make_script),
+        ]
+        md.registerExtensions(constructs, {})
 
 
 def makeExtension(**settings) -> BookExtension:

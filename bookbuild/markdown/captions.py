@@ -53,7 +53,9 @@ class CaptionExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
         md.treeprocessors.register(_TableCaptions(md), "book-table-captions", 7.6)
-        md.treeprocessors.register(_Figures(md), "book-figures", 7.5)  # after attr_list gave the picture its label
+        md.treeprocessors.register(
+            _Figures(md), "book-figures", 7.5
+        )  # after attr_list gave the picture its label
         md.treeprocessors.register(_References(md), "book-references", 4)  # before MkDocs makes URLs of paths
 
 
@@ -98,7 +100,9 @@ class _TableCaptions(Treeprocessor):
                         self._wrap(parent, paragraph, table)
                     elif context := get_context(self.md):
                         near = (paragraph.text or "").splitlines()[0]
-                        context.report("caption-alone", "a table's caption without a table after it", near=near)
+                        context.report(
+                            "caption-alone", "a table's caption without a table after it", near=near
+                        )
 
     def _wrap(self, parent: Element, caption: Element, table: Element) -> None:
         label = _take_label(caption)
@@ -171,7 +175,9 @@ class _References(Treeprocessor):
         number = chapters.get(target_page(context, href.path))
         if number is None:
             hint = "front matter has no number" if target_page(context, href.path) in chapters else ""
-            context.report("reference-unknown", f"no chapter is at '{href.path}'", near=link.get("href", ""), hint=hint)
+            context.report(
+                "reference-unknown", f"no chapter is at '{href.path}'", near=link.get("href", ""), hint=hint
+            )
             return
         link.text = f"{(link.text or '').strip()} {number}"
 

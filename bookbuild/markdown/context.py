@@ -52,7 +52,9 @@ class Context:
     def line_of_block(self, block: str) -> int:
         """Like `line_of` for lines that may stand indented or quoted in the source."""
         wanted = [line.strip() for line in block.strip().splitlines()]
-        lines = [line.lstrip(" \t>").rstrip() for line in self.source.read_text(encoding="utf-8").splitlines()]
+        lines = [
+            line.lstrip(" \t>").rstrip() for line in self.source.read_text(encoding="utf-8").splitlines()
+        ]
         for start in range(len(lines) - len(wanted) + 1) if wanted else ():
             if lines[start] == wanted[0] and lines[start : start + len(wanted)] == wanted:
                 return start + 1

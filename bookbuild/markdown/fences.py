@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Extension, Markdown
@@ -122,7 +121,9 @@ class _Unstash(Treeprocessor):
         if isinstance(text, AtomicString) or "wzxhzdk" not in text:
             return
         position = 0
-        while match := HTML_PLACEHOLDER_RE.search(parent.text if position == 0 else parent[position - 1].tail or ""):
+        while match := HTML_PLACEHOLDER_RE.search(
+            parent.text if position == 0 else parent[position - 1].tail or ""
+        ):
             found = self._element(int(match[1]))
             if found is None:
                 return
@@ -146,6 +147,3 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
     """A new last child with a literal text; `class_` stands for class, `_` in names for '-'."""
     names = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
     return atomic(SubElement(parent, tag, names), text) if text else SubElement(parent, tag, names)
-
-
-

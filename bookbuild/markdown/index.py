@@ -56,9 +56,12 @@ def labels_in(text: str) -> Iterator[tuple[str, int]]:
         if fence:
             if match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
                 fence = ""
-            elif language == "table" and (found := _SPEC_LABEL.match(line.lstrip(" >"))):
-                yield found[1], number
-            elif language == "mermaid" and (found := _DIAGRAM.match(line.lstrip(" >"))):
+            elif (
+                language == "table"
+                and (found := _SPEC_LABEL.match(line.lstrip(" >")))
+                or language == "mermaid"
+                and (found := _DIAGRAM.match(line.lstrip(" >")))
+            ):
                 yield found[1], number
         elif match and not (match[1][0] == "`" and "`" in match[2]):
             fence, language = match[1], (match[2].split() or [""])[0]

@@ -1,0 +1,39 @@
+"""Links that GitHub follows and site tools do not: to a folder, and with a percent-encoded anchor."""
+
+from __future__ import annotations
+
+import posixpath
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from xml.etree.ElementTree import Element
+
+from markdown import Extension, Markdown
+from markdown.treeprocessors import Treeprocessor
+
+from bookbuild.markdown.context import Context, get_context
+
+
+class LinkExtension(Extension):
+    def extendMarkdown(self, md: Markdown) -> None:
+        md.registerExtension(self)
+        md.treeprocessors.register(_Links(md), "book-links", 3)  # before MkDocs makes URLs of paths
+
+
+class _Links(Treeprocessor):
+    def run(self, root: Element) -> None:
+        context = get_context(self.md)
+        for link in root.iter("a"):
+            if href := link.get("href"):
+                link.set("href", mended(href, context))
+
+
+def mended(href: str, context: Context | None) -> str:
+    """`../storage/` is its index.md where there is one; an anchor is the id itself, decoded once."""
+    parts = urlsplit(href)
+    if parts.scheme or parts.netloc or parts.path.startswith("/"):
+        return href
+    path = parts.path
+    if path and context is not None and not posixpath.splitext(posixpath.basename(path))[1]:
+        folder = (context.source.parent / unquote(path)).resolve()
+        if folder.is_dir() and folder.is_relative_to(context.docs_dir) and (folder / "index.md").is_file():
+            path = quote(posixpath.join(unquote(path), "index.md"))
+    return urlunsplit(("", "", path, parts.query, unquote(parts.fragment)))
