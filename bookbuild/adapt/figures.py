@@ -1,7 +1,7 @@
 """Pictures for paper: nothing from the web, and each at a size that suits the page.
 
 A drawing keeps its own size, a photograph or screenshot is printed at 200 dots an inch; what is wider than
-the text reaches into the margin column, what is wider than that or too high is scaled down (in print.css).
+the text reaches into the margin column, what is wider than that or too high is scaled down.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 import struct
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
 from bookbuild.adapt.common import Place
-from bookbuild.adapt.tables import PROSE
+from bookbuild.adapt.tables import FULL, PROSE
 from bookbuild.links import Asset
 
+HIGHEST = 500.0  # points; leaves room for a caption on the page
 DOTS = 200  # an inch, for pictures made of pixels
 _POINTS = {"": 0.75, "px": 0.75, "pt": 1.0, "pc": 12.0, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4}
 _LENGTH = re.compile(r"\s*([\d.]+)\s*(px|pt|pc|in|cm|mm)?\s*$")
@@ -49,35 +50,42 @@ def _lone(paragraph: Element) -> bool:
 
 
 def _place(block: Element, image: Element, place: Place) -> None:
+    """Give a picture the largest size that its own, the measure and the page allow."""
     target = place.links.resolve(place.chapter, image.get("src", ""))
     if not isinstance(target, Asset):
         return
-    width = natural_width(place.links.book.site_dir / target.path)
-    if width is None:
+    size = natural_size(place.links.book.site_dir / target.path)
+    if size is None:
         return
+    width, height = size
+    measure = FULL if width > PROSE else PROSE
+    share = min(1.0, measure / width, HIGHEST / height)
     if not image.get("width"):
-        image.set("style", f"width:{width:.1f}pt")
-    if width > PROSE:
+        image.set("style", f"width:{width * share:.1f}pt")
+    if width * share > PROSE:
         block.set("class", " ".join(sorted(trees.classes(block) | {"wide"})))
 
 
-def natural_width(file: Path) -> float | None:
-    """Points; None where the file does not tell."""
-    if unquote(file.suffix).lower() == ".svg":
-        return _svg_width(file)
+def natural_size(file: Path) -> tuple[float, float] | None:
+    """(width, height) in points; None where the file does not tell."""
+    if file.suffix.lower() == ".svg":
+        return _svg_size(file)
     with file.open("rb") as stream:
         start = stream.read(24)
     if start[:8] == b"\x89PNG\r\n\x1a\n":
-        return struct.unpack(">I", start[16:20])[0] * 72 / DOTS
+        width, height = struct.unpack(">II", start[16:24])
+        return width * 72 / DOTS, height * 72 / DOTS
     return None
 
 
-def _svg_width(file: Path) -> float | None:
+def _svg_size(file: Path) -> tuple[float, float] | None:
     try:
         _, root = next(ElementTree.iterparse(file, events=("start",)))
     except (ElementTree.ParseError, StopIteration):
         return None
-    if match := _LENGTH.match(root.get("width", "")):
-        return float(match[1]) * _POINTS[match[2] or ""]
+    sides = [_LENGTH.match(root.get(name, "")) for name in ("width", "height")]
+    if all(sides):
+        width, height = (float(m[1]) * _POINTS[m[2] or ""] for m in sides)
+        return width, height
     box = root.get("viewBox", "").replace(",", " ").split()
-    return float(box[2]) * 0.75 if len(box) == 4 else None
+    return (float(box[2]) * 0.75, float(box[3]) * 0.75) if len(box) == 4 else None

@@ -11,7 +11,7 @@ from bookbuild.adapt.figures import pictures
 from bookbuild.adapt.icons import icon, kind_of
 from bookbuild.adapt.mathpics import formulas
 from bookbuild.adapt.notes import footnotes
-from bookbuild.adapt.prose import pairs, quotes
+from bookbuild.adapt.prose import names, pairs, quotes
 from bookbuild.adapt.tables import tables
 
 _SITE_ONLY = {"script", "style", "button", "form", "input", "template", "noscript", "iframe", "video"}
@@ -88,8 +88,10 @@ def titles(tree: Element, place: Place) -> None:
 
 
 def sort_links(tree: Element, place: Place) -> None:
-    """Links carry a class that says where they lead: this chapter, another one, or the web."""
+    """Links carry a class that says where they lead: this chapter, a section of it, another one, or the web."""
     top = place.chapter.key
+    front = {chapter.key for chapter in place.links.book.front}
+    sections = {f"#{e.get('id')}" for e in tree.iter() if e.tag in ("h2", "h3", "h4") and e.get("id")}
     for link in tree.iter("a"):
         href = link.get("href")
         if not href:
@@ -97,10 +99,10 @@ def sort_links(tree: Element, place: Place) -> None:
         if not href.startswith("#"):
             kind = "outside"
         elif href == f"#{top}" or href.startswith(f"#{top}--"):
-            kind = "here"
+            kind = "here section" if href in sections else "here"
         else:
-            kind = "elsewhere"
-        link.set("class", " ".join(sorted(trees.classes(link) | {kind})))
+            kind = "elsewhere roman" if href[1:].partition("--")[0] in front else "elsewhere"
+        link.set("class", " ".join(sorted(trees.classes(link) | set(kind.split()))))
 
 
 PRINT: tuple[Rewrite, ...] = (
@@ -116,6 +118,7 @@ PRINT: tuple[Rewrite, ...] = (
     tables,
     quotes,
     pairs,
+    names,
     titles,
     *COMMON,
     sort_links,

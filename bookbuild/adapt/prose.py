@@ -11,6 +11,7 @@ from bookbuild.adapt.common import Place
 
 NBSP = "\u00a0"
 _LITERAL = {"code", "pre", "kbd", "samp", "script", "style", "textarea"}
+_UNHYPHENATED = _LITERAL | {"table", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption"}  # print.css says so
 _BLOCKS = {"p", "li", "dt", "dd", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "div"}
 _UNITS = r"""
     %|°C|×|x(?=\W|$)
@@ -20,7 +21,7 @@ _UNITS = r"""
 """
 _PAIR = re.compile(rf"(?<=\d)[ ](?=(?:{_UNITS})(?![\w]))", re.VERBOSE)
 _REFERENCE = re.compile(r"\b(Figure|Table|Chapter|Part|Section|Equation|p\.|pp\.|§) (?=\d|[IVX]+\b)")
-_NAME = re.compile(r"\b\w*(?:[a-z][A-Z]|[A-Z]{2}|\d)\w*\b")
+_NAME = re.compile(r"\b(?=\w{8})\w*(?:[a-z][A-Z]|[A-Z]{2}|\w\d|\d\w)\w*\b")  # long enough to be hyphenated
 
 
 def pairs(tree: Element, place: Place) -> None:
@@ -30,6 +31,28 @@ def pairs(tree: Element, place: Place) -> None:
         joined = _REFERENCE.sub(rf"\1{NBSP}", _PAIR.sub(NBSP, text))
         if joined != text:
             setattr(holder, name, joined)
+
+
+def names(tree: Element, place: Place) -> None:
+    """DeepSpeed, MI300X and the like are not hyphenated."""
+    parents = {child: parent for parent in tree.iter() for child in parent}
+    for holder, name in list(_texts(tree, _UNHYPHENATED)):
+        text = getattr(holder, name)
+        pieces = _NAME.split(text)
+        if len(pieces) == 1:
+            continue
+        spans = []
+        for match, after in zip(_NAME.finditer(text), pieces[1:], strict=True):
+            span = Element("span", {"class": "name"})
+            span.text, span.tail = match[0], after
+            spans.append(span)
+        setattr(holder, name, pieces[0])
+        if name == "text":
+            holder[:0] = spans
+        else:
+            siblings = parents[holder]
+            behind = list(siblings).index(holder) + 1
+            siblings[behind:behind] = spans
 
 
 def quotes(tree: Element, place: Place) -> None:
@@ -61,15 +84,19 @@ def _curl(text: str, position: int, before: str) -> str:
     return "\u2019"
 
 
-def _texts(tree: Element, breaks: bool = False) -> Iterator[tuple[Element | None, str]]:
-    """(element, "text" or "tail") of every run of words; with `breaks`, (None, "") where a block begins."""
+def _texts(
+    tree: Element, literal: set[str] = _LITERAL, breaks: bool = False
+) -> Iterator[tuple[Element | None, str]]:
+    """(element, "text" or "tail") of every run of words outside of `literal` elements.
+
+    With `breaks`, (None, "") says where a block begins.
+    """
 
     def walk(element: Element) -> Iterator[tuple[Element | None, str]]:
         space, name = trees.split_tag(element.tag)
         if breaks and name in _BLOCKS:
             yield None, ""
-        literal = bool(space) or name in _LITERAL or name == "!"
-        if not literal:
+        if not space and name != "!" and name not in literal:
             if element.text:
                 yield element, "text"
             for child in element:

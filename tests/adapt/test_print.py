@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from dataclasses import replace
 
+import pytest
 from fragmentbook import fragment_book, place_in, rewritten
 
 from bookbuild import trees
@@ -108,6 +110,37 @@ def test_links_say_where_they_lead_and_ids_are_unique(tmp_path):
     )
     tree = adapt(place_in(book), PRINT)
     links = [(e.get("href"), e.get("class")) for e in tree.iter("a")]
-    assert links == [("#a--x", "here"), ("#b--x", "elsewhere"), ("https://w.org/", "outside"), (None, None)]
+    assert links == [("#a--x", "here section"), ("#b--x", "elsewhere"), ("https://w.org/", "outside"), (None, None)]
     assert tree.find("h2").get("id") == "a--x"
     assert next(iter(book.chapters)).tree.find("h2").get("id") == "x", "the book itself stays as it was"
+
+
+def test_a_picture_is_scaled_to_the_measure_and_to_the_page(tmp_path):
+    """Type area 430 pt, height 500 pt: 860 by 430 is halved, 200 by 1,000 as well."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for name, width, height in (("wide", 860, 430), ("high", 200, 1000), ("small", 100, 50)):
+        (site / f"{name}.svg").write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"></svg>'
+        )
+    html = "".join(f'<figure><img src="../{n}.svg" alt="x"></figure>' for n in ("wide", "high", "small"))
+    tree = rewritten(tmp_path, html, pictures)
+    widths = [float(e.get("style").removeprefix("width:").removesuffix("pt")) for e in tree.iter("img")]
+    assert widths == [pytest.approx(430, abs=2), pytest.approx(100), pytest.approx(100)]
+    assert ["wide" in trees.classes(e) for e in tree.iter("figure")] == [True, False, False]
+
+
+def test_links_to_a_section_of_the_chapter_are_told_from_links_to_a_note(tmp_path):
+    html = '<h1 id="t">T</h1><p><a href="#s">1</a><a href="#n">2</a></p><h2 id="s">S</h2><p id="n">N</p>'
+    tree = adapt(place_in(fragment_book(tmp_path, {"": {"one.md": html}})), PRINT)
+    assert [e.get("class") for e in tree.iter("a")] == ["here section", "here"]
+
+
+def test_pages_of_the_front_matter_are_named_in_roman(tmp_path):
+    book = fragment_book(
+        tmp_path, {"P": {"b.md": '<h1>B</h1><p><a href="../a/">A</a></p>'}}, {"a.md": "<h1>A</h1>"}
+    )
+    place = place_in(book)
+    second = [*book.chapters][1]
+    tree = adapt(replace(place, chapter=second), PRINT)
+    assert tree.find(".//a").get("class") == "elsewhere roman"

@@ -6,7 +6,7 @@ import pytest
 from fragmentbook import rewritten
 
 from bookbuild import trees
-from bookbuild.adapt.prose import pairs, quotes
+from bookbuild.adapt.prose import names, pairs, quotes
 
 
 def text(tmp_path, html, rewrite) -> str:
@@ -52,3 +52,12 @@ def test_quotes_are_curly(tmp_path, straight, curly):
 def test_quotes_begin_anew_in_each_block(tmp_path):
     tree = rewritten(tmp_path, "<ul><li>word</li><li>'next'</li></ul>", quotes)
     assert [trees.text_of(e) for e in tree.iter("li")] == ["word", "‘next’"]
+
+
+def test_long_names_are_marked_and_other_words_are_not(tmp_path):
+    html = "<p>DeepSpeed runs <b>on InfiniBand</b> with MI300X-class, NCCL and TensorFlow, communication.</p>"
+    tree = rewritten(tmp_path, html, names)
+    marked = [e.text for e in tree.iter("span") if "name" in trees.classes(e)]
+    assert marked == ["DeepSpeed", "InfiniBand", "TensorFlow"]
+    words = "DeepSpeed runs on InfiniBand with MI300X-class, NCCL and TensorFlow, communication."
+    assert trees.text_of(tree) == words
