@@ -179,7 +179,10 @@ def _link_tools(page: Element, book: Book, chapter: Chapter, tools: dict[str, Fi
         while parents[block].tag not in ("article", "section", "div", "aside", "figure", "body", "li", "td"):
             block = parents[block]
         container = parents[block]
-        container.insert(list(container).index(block) + 1, _fetch_commands(book, chapter, file))
+        place = list(container).index(block) + 1
+        while place < len(container) and "script-summary" in trees.classes(container[place]):
+            place += 1  # what the tool is for comes before how to fetch it
+        container.insert(place, _fetch_commands(book, chapter, file))
 
 
 def _fetch_commands(book: Book, chapter: Chapter, file: File) -> Element:

@@ -42,6 +42,10 @@ def figure(spec: Spec, found: list[Row], context: Context | None = None) -> Elem
     body = SubElement(table, "tbody")
     for row in found:
         _row(body, row, spec.label, sources, notes)
+    for cells in body:
+        for cell, is_num in zip(cells, numeric, strict=True):
+            if is_num and cell.get("class") == "unknown":
+                cell.set("class", "num unknown")  # it stands where the figures stand
     if notes:
         _notes(root, spec.label, notes)
     if legend := _legend(spec, found):
