@@ -12,6 +12,7 @@ import argparse
 import csv
 import datetime
 import faulthandler
+import functools
 import importlib
 import io
 import json
@@ -790,7 +791,7 @@ class Board(threading.Thread):
     def missing(self, absent: list[int]) -> tuple[int, str, list[int]]:
         shown = ", ".join(map(str, absent[:16])) + (f" and {len(absent) - 16} more" if len(absent) > 16 else "")
         here = name_ranks(self.seats, list(self.seats)) if self.seats else "nobody"
-        return TIMED_OUT, f"rank {shown} of {self.size} never came; here is {here}", []
+        return TIMED_OUT, f"rank {shown} of {self.size} never came; those that did: {here}", []
 
     def obituary(self, rank: int) -> str:
         seat, code = self.seats[rank], self.seats[rank].ended[1]
@@ -1116,6 +1117,14 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     return kind, index, device
 
 
+def own_address() -> str:
+    """What this host's name resolves to; gloo listens there. Loopback when it does not resolve."""
+    try:
+        return socket.getaddrinfo(socket.gethostname(), None)[0][4][0]
+    except OSError:
+        return "127.0.0.1"
+
+
 def join_group(torch, kind: str, timeout: float):
     """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
     dist = torch.distributed
@@ -1127,8 +1136,167 @@ def join_group(torch, kind: str, timeout: float):
         backend = "ccl"
     if kind == "cuda" and not dist.is_nccl_available():
         raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
+    if kind == "cpu" and not os.environ.get("GLOO_SOCKET_IFNAME") and own_address().startswith(("127.", "::1")) and not (
+        os.environ["MASTER_ADDR"].startswith("127.") or os.environ["MASTER_ADDR"] in ("localhost", "::1")
+    ):
+        raise ToolError("name resolution: this host's own name leads nowhere that others reach, so gloo would listen on "
+                        "loopback: set GLOO_SOCKET_IFNAME to the interface, such as eth0")  # fmt: skip
     dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
     return dist
 
 
 # --- end common: group ---
+
+
+# --- common: arrivals ---
+def timed(call, prepare, arrive, sync, iters: int, clock=time.perf_counter) -> list[tuple[float, float]]:
+    """Seconds from the start line to this rank's arrival and to its end, for each iteration.
+
+    prepare() fills the buffers and waits at the start line; only call() and sync() lie between arrival and end.
+    """
+    marks = []
+    for _ in range(iters):
+        prepare()
+        ready = clock()
+        arrive()
+        begin = clock()
+        call()
+        sync()
+        end = clock()
+        marks.append((begin - ready, end - ready))
+    return marks
+
+
+def waits(spans: list[float]) -> tuple[float, list[float]]:
+    """Transfer seconds and lateness of each rank, from how long each was in one call of a collective.
+
+    Nobody ends before everybody has come, so the last to come waits least: its own time is the transfer, and how much
+    longer the others took is how late it was against each. No clocks of two hosts are compared.
+    """
+    return min(spans), [max(spans) - span for span in spans]
+
+
+def late_ranks(late: list[list[float]], transfer: float) -> list[tuple[int, float, float]]:
+    """Places in the group that are regularly last, with their median lateness and the share of iterations.
+
+    Regularly: in over half of the iterations later than half a transfer, than thrice the others' median and than 1 ms.
+    """
+    usual = [percentile(values, 0.5) for values in late]
+    named = []
+    for place, values in enumerate(late):
+        others = usual[:place] + usual[place + 1 :]
+        limit = max(0.5 * transfer, 3 * percentile(others, 0.5), 1e-3) if others else math.inf
+        share = sum(value > limit for value in values) / len(values)
+        if share > 0.5 and usual[place] > limit:
+            named.append((place, usual[place], share))
+    return named
+
+
+# --- end common: arrivals ---
+
+
+# --- common: pairs ---
+def pair_rounds(size: int) -> list[list[list[int]]]:
+    """Rounds of disjoint pairs in which each rank meets every other once (a round-robin tournament)."""
+    seats = list(range(size)) + [-1] * (size % 2)
+    rounds = []
+    for _ in range(len(seats) - 1):
+        half = len(seats) // 2
+        pairs = zip(seats[:half], reversed(seats[half:]), strict=True)
+        rounds.append([sorted(pair) for pair in pairs if -1 not in pair])
+        seats = [seats[0], seats[-1], *seats[1:-1]]
+    return rounds
+
+
+def exchange(dist, x, to, y, source) -> None:
+    """Send x and receive y at once."""
+    for work in dist.batch_isend_irecv([dist.P2POp(dist.isend, x, to), dist.P2POp(dist.irecv, y, source)]):
+        work.wait()
+
+
+# --- end common: pairs ---
+
+
+# --- common: ratios ---
+def interleaved(calls: dict, start_line, sync, link: Link, rounds: int, clock=time.perf_counter) -> dict[str, list[float]]:
+    """Seconds of each call in each round. The calls take turns, so that a drift of the network meets all of them."""
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start_line()
+            link.tick()
+            begin = clock()
+            call()
+            sync()
+            seconds[name].append(clock() - begin)
+    return seconds
+
+
+def ratio_rows(everyone: list[dict[str, list[float]]], base: str) -> list[dict]:
+    """Time and ratio to the base call, with spread. A round's time is that of the rank that takes longest; a round's
+    ratio divides two times of the same round."""
+    slowest = {name: [max(times) for times in zip(*(theirs[name] for theirs in everyone), strict=True)] for name in everyone[0]}
+    rows = []
+    for name, seconds in slowest.items():
+        ratios = [own / other for own, other in zip(seconds, slowest[base], strict=True)]
+        times = {cut: v if cut == "count" else v * 1e6 for cut, v in spread(seconds).items()}
+        rows.append({"name": name, "time_us": times, "ratio": spread(ratios), "times_us": [s * 1e6 for s in seconds]})
+    return rows
+
+
+class RatioReporter:
+    """Prints the comparison and writes the files, in rank 0's supervisor."""
+
+    def __init__(self, args, title: str):
+        self.args, self.title = args, title
+        basics = {"host": socket.gethostname(), "command": shlex.join([sys.executable, *sys.argv])}
+        self.report = new_report(args, basics)
+
+    def take(self, kind: str, data) -> None:
+        if kind != "rows":
+            self.report[kind] = data
+            return
+        self.report["results"] += data
+        where = self.report["environment"]
+        print(f"# {self.title}, {len(where.get('hosts', []))} ranks, {where.get('device')}, torch {where.get('torch')}")
+        print(f"{'call':<34} {'time us':>12} {'p5':>12} {'p95':>12} {'ratio':>9} {'p5':>9} {'p95':>9}")
+        for row in data:
+            t, r = row["time_us"], row["ratio"]
+            print(f"{row['name']:<34} {t['median']:>12.1f} {t['p5']:>12.1f} {t['p95']:>12.1f} "
+                  f"{r['median']:>9.2f} {r['p5']:>9.2f} {r['p95']:>9.2f}", flush=True)  # fmt: skip
+
+    def finish(self, status: int, text: str) -> None:
+        rows = self.report["results"]
+        if status == OK and not rows:
+            raise ToolError("nothing was measured")
+        self.report["status"] = {OK: "ok", TIMED_OUT: "timed out", INTERRUPTED: "interrupted"}.get(status, "failed")
+        self.report["problems"] += [text] if text else []
+        cuts = ("median", "p5", "p95")
+        flat = [{"name": r["name"]} | {f"{k}_{c}": r[k][c] for k in ("time_us", "ratio") for c in cuts} for r in rows]
+        save_report(self.report, self.args, flat)
+        if self.args.plot and rows:
+            series = [(row["name"], list(enumerate(row["times_us"], 1))) for row in rows]
+            write_plot(self.args.plot, self.title, "round", "time, us", series, points=True)
+
+
+def enter(args, link: Link):
+    """The start of a comparing tool: torch, device, equal versions, group; returns them with a start line."""
+    torch = need("torch")
+    kind, index, device = network_device(torch, args.device, link)
+    agree(link, "versions differ between ranks:", versions(torch, kind, index, Fault(), link))
+    link.report("environment", environment(torch, kind, index) | {"hosts": link.gather(link.host)})
+    link.step("joining the process group")
+    dist, sync = join_group(torch, kind, args.timeout), functools.partial(synchronize, torch, kind)
+    flag = torch.ones(1, dtype=torch.int32, device=device)
+
+    def start_line():
+        dist.all_reduce(flag)
+        sync()
+        flag.fill_(1)
+        sync()
+
+    start_line()
+    return torch, dist, device, sync, start_line
+
+
+# --- end common: ratios ---

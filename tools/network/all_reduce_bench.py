@@ -813,7 +813,7 @@ class Board(threading.Thread):
     def missing(self, absent: list[int]) -> tuple[int, str, list[int]]:
         shown = ", ".join(map(str, absent[:16])) + (f" and {len(absent) - 16} more" if len(absent) > 16 else "")
         here = name_ranks(self.seats, list(self.seats)) if self.seats else "nobody"
-        return TIMED_OUT, f"rank {shown} of {self.size} never came; here is {here}", []
+        return TIMED_OUT, f"rank {shown} of {self.size} never came; those that did: {here}", []
 
     def obituary(self, rank: int) -> str:
         seat, code = self.seats[rank], self.seats[rank].ended[1]
@@ -1139,6 +1139,14 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     return kind, index, device
 
 
+def own_address() -> str:
+    """What this host's name resolves to; gloo listens there. Loopback when it does not resolve."""
+    try:
+        return socket.getaddrinfo(socket.gethostname(), None)[0][4][0]
+    except OSError:
+        return "127.0.0.1"
+
+
 def join_group(torch, kind: str, timeout: float):
     """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
     dist = torch.distributed
@@ -1150,11 +1158,85 @@ def join_group(torch, kind: str, timeout: float):
         backend = "ccl"
     if kind == "cuda" and not dist.is_nccl_available():
         raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
+    if kind == "cpu" and not os.environ.get("GLOO_SOCKET_IFNAME") and own_address().startswith(("127.", "::1")) and not (
+        os.environ["MASTER_ADDR"].startswith("127.") or os.environ["MASTER_ADDR"] in ("localhost", "::1")
+    ):
+        raise ToolError("name resolution: this host's own name leads nowhere that others reach, so gloo would listen on "
+                        "loopback: set GLOO_SOCKET_IFNAME to the interface, such as eth0")  # fmt: skip
     dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
     return dist
 
 
 # --- end common: group ---
+
+
+# --- common: arrivals ---
+def timed(call, prepare, arrive, sync, iters: int, clock=time.perf_counter) -> list[tuple[float, float]]:
+    """Seconds from the start line to this rank's arrival and to its end, for each iteration.
+
+    prepare() fills the buffers and waits at the start line; only call() and sync() lie between arrival and end.
+    """
+    marks = []
+    for _ in range(iters):
+        prepare()
+        ready = clock()
+        arrive()
+        begin = clock()
+        call()
+        sync()
+        end = clock()
+        marks.append((begin - ready, end - ready))
+    return marks
+
+
+def waits(spans: list[float]) -> tuple[float, list[float]]:
+    """Transfer seconds and lateness of each rank, from how long each was in one call of a collective.
+
+    Nobody ends before everybody has come, so the last to come waits least: its own time is the transfer, and how much
+    longer the others took is how late it was against each. No clocks of two hosts are compared.
+    """
+    return min(spans), [max(spans) - span for span in spans]
+
+
+def late_ranks(late: list[list[float]], transfer: float) -> list[tuple[int, float, float]]:
+    """Places in the group that are regularly last, with their median lateness and the share of iterations.
+
+    Regularly: in over half of the iterations later than half a transfer, than thrice the others' median and than 1 ms.
+    """
+    usual = [percentile(values, 0.5) for values in late]
+    named = []
+    for place, values in enumerate(late):
+        others = usual[:place] + usual[place + 1 :]
+        limit = max(0.5 * transfer, 3 * percentile(others, 0.5), 1e-3) if others else math.inf
+        share = sum(value > limit for value in values) / len(values)
+        if share > 0.5 and usual[place] > limit:
+            named.append((place, usual[place], share))
+    return named
+
+
+# --- end common: arrivals ---
+
+
+# --- common: pairs ---
+def pair_rounds(size: int) -> list[list[list[int]]]:
+    """Rounds of disjoint pairs in which each rank meets every other once (a round-robin tournament)."""
+    seats = list(range(size)) + [-1] * (size % 2)
+    rounds = []
+    for _ in range(len(seats) - 1):
+        half = len(seats) // 2
+        pairs = zip(seats[:half], reversed(seats[half:]), strict=True)
+        rounds.append([sorted(pair) for pair in pairs if -1 not in pair])
+        seats = [seats[0], seats[-1], *seats[1:-1]]
+    return rounds
+
+
+def exchange(dist, x, to, y, source) -> None:
+    """Send x and receive y at once."""
+    for work in dist.batch_isend_irecv([dist.P2POp(dist.isend, x, to), dist.P2POp(dist.irecv, y, source)]):
+        work.wait()
+
+
+# --- end common: pairs ---
 
 COLLECTIVES = (
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter", "send_recv",
@@ -1177,18 +1259,6 @@ def rates(collective: str, ranks: int, size: int, seconds: float) -> tuple[float
 
 
 # ---- the groups that are measured, all of one kind at the same time
-
-
-def pair_rounds(size: int) -> list[list[list[int]]]:
-    """Rounds of disjoint pairs in which each rank meets every other once (a round-robin tournament)."""
-    seats = list(range(size)) + [-1] * (size % 2)
-    rounds = []
-    for _ in range(len(seats) - 1):
-        half = len(seats) // 2
-        pairs = zip(seats[:half], reversed(seats[half:]), strict=True)
-        rounds.append([sorted(pair) for pair in pairs if -1 not in pair])
-        seats = [seats[0], seats[-1], *seats[1:-1]]
-    return rounds
 
 
 def group_rounds(kind: str, homes: list[tuple[str, int]]) -> list[list[list[int]]]:
@@ -1334,12 +1404,6 @@ class Case:
         return found
 
 
-def exchange(dist, x, to, y, source) -> None:
-    """Send x and receive y at once."""
-    for work in dist.batch_isend_irecv([dist.P2POp(dist.isend, x, to), dist.P2POp(dist.irecv, y, source)]):
-        work.wait()
-
-
 def suspects(torch, case: Case, corrupt: bool) -> list[int]:
     """Whose contribution to a sum arrives wrong: the first 4096 elements of each, gathered and compared."""
     case.fill(corrupt)
@@ -1373,57 +1437,22 @@ def check_data(torch, case: Case, link: Link, hosts: list[str], corrupt: bool) -
 # ---- measuring
 
 
-def timed(call, prepare, arrive, sync, iters: int, clock=time.perf_counter) -> list[tuple[float, float]]:
-    """Seconds from the start line to this rank's arrival and to its end, for each iteration.
-
-    prepare() fills the buffers and waits at the start line; only call() and sync() lie between arrival and end.
-    """
-    marks = []
-    for _ in range(iters):
-        prepare()
-        ready = clock()
-        arrive()
-        begin = clock()
-        call()
-        sync()
-        end = clock()
-        marks.append((begin - ready, end - ready))
-    return marks
-
-
 def transfers(collective: str, marks: list[list[tuple[float, float]]]) -> tuple[list[float], list[list[float]]]:
     """Transfer seconds of each iteration, and how late each rank was; marks[rank][iteration] from timed().
 
-    Where nobody can end before everybody has come, the last to come waits least: its own duration is the transfer, and
-    no clocks are compared. For the rest, arrivals and ends are taken from the common start line.
+    For collectives where all wait for all, see waits(). For the rest, arrivals and ends count from the start line.
     """
     seconds, late = [], []
     for iteration in zip(*marks, strict=True):
-        spans = [end - begin for begin, end in iteration]
         if collective in MEETING:
-            seconds.append(min(spans))
-            late.append([max(spans) - span for span in spans])
+            transfer, lateness = waits([end - begin for begin, end in iteration])
+            seconds.append(transfer)
+            late.append(lateness)
         else:
             first = min(begin for begin, _ in iteration)
             seconds.append(max(end for _, end in iteration) - max(begin for begin, _ in iteration))
             late.append([begin - first for begin, _ in iteration])
     return seconds, [list(column) for column in zip(*late, strict=True)]
-
-
-def late_ranks(late: list[list[float]], transfer: float) -> list[tuple[int, float, float]]:
-    """Places in the group that are regularly last, with their median lateness and the share of iterations.
-
-    Regularly: later than half a transfer and than thrice the others' median, in over half of the iterations.
-    """
-    usual = [percentile(values, 0.5) for values in late]
-    named = []
-    for place, values in enumerate(late):
-        others = usual[:place] + usual[place + 1 :]
-        limit = max(0.5 * transfer, 3 * percentile(others, 0.5)) if others else math.inf
-        share = sum(value > limit for value in values) / len(values)
-        if share > 0.5 and usual[place] > limit:
-            named.append((place, usual[place], share))
-    return named
 
 
 def make_row(collective, dtype, size, ranks, hosts, marks, label) -> dict:
@@ -1579,7 +1608,7 @@ class Reporter:
         self.args = args
         basics = {"host": socket.gethostname(), "command": shlex.join([sys.executable, *sys.argv])}
         self.report = new_report(args, basics)
-        self.wire = args.wire
+        self.wire, self.shown = args.wire, 0.0
 
     def take(self, kind: str, data) -> None:
         if kind == "environment":
@@ -1608,6 +1637,9 @@ class Reporter:
               flush=True)  # fmt: skip
 
     def line(self, row: dict) -> None:
+        if self.args.stability and row["since_s"] - self.shown < 10 and len(self.report["results"]) > 1:
+            return
+        self.shown = row.get("since_s", 0)
         t, late = row["time_us"], ", ".join(f"rank {r['rank']} on {r['host']}" for r in row["late_ranks"])
         print(f"{format_size(row['bytes']):>10} {row['group']:>12} {t['median']:>11.1f} {t['p5']:>11.1f} {t['p95']:>11.1f} "
               f"{row['algbw_gb_per_s']['median']:>9.2f} {row['busbw_gb_per_s']['median']:>9.2f} "
@@ -1636,8 +1668,8 @@ class Reporter:
         quick = min(rows, key=lambda row: row["time_us"]["median"])
         print(f"# best busbw {best['busbw_gb_per_s']['median']:.2f} GB/s at {format_size(best['bytes'])}, shortest time "
               f"{quick['time_us']['median']:.1f} us at {format_size(quick['bytes'])}")  # fmt: skip
-        for rank, host, count in regular_late(rows):
-            self.warn(f"rank {rank} on {host} comes late, in {count} of {len(rows)} rows: look at that host, not at the network")
+        for rank, host, count, of in regular_late(rows):
+            self.warn(f"rank {rank} on {host} comes late, in {count} of {of} rows: look at that host, not at the network")
         for text in slow_groups(rows, self.report["environment"]["hosts"]):
             self.warn(text)
         if self.args.stability:
@@ -1665,14 +1697,14 @@ def flat(row: dict) -> dict:
     return cells | {"late_ranks": " ".join(str(late["rank"]) for late in row["late_ranks"])}
 
 
-def regular_late(rows: list[dict]) -> list[tuple[int, str, int]]:
-    """Ranks that are late in at least half of the rows that they take part in."""
+def regular_late(rows: list[dict]) -> list[tuple[int, str, int, int]]:
+    """Ranks that are late in at least half of the rows that they take part in: rank, host, late rows, rows."""
     counts: dict[tuple[int, str], int] = {}
     for row in rows:
         for late in row["late_ranks"]:
             counts[late["rank"], late["host"]] = counts.get((late["rank"], late["host"]), 0) + 1
     taking_part = {rank: sum(rank in row["ranks"] for row in rows) for rank, _ in counts}
-    return [(rank, host, n) for (rank, host), n in counts.items() if n >= taking_part[rank] / 2]
+    return [(r, host, n, taking_part[r]) for (r, host), n in counts.items() if n >= taking_part[r] / 2]
 
 
 def slow_groups(rows: list[dict], hosts: list[str]) -> list[str]:
