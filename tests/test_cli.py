@@ -345,13 +345,26 @@ def test_a_build_that_stops_leaves_the_site_that_was_there(tiny):
     assert leftovers(tiny) == []
 
 
-def test_ctrl_c_is_exit_130_one_line_and_no_half_site(tiny, tmp_path):
-    started = tmp_path / "started"
+WAIT = "import pathlib, time; pathlib.Path({started!r}).touch(); time.sleep(60)\n"
+
+
+def slow_site(tiny: Path, stubs: Path, wait: str) -> None:
+    """The site's rendering stops half-way."""
+    (tiny / "slow.py").write_text(f"def on_post_build(config):\n    {wait}")
     with (tiny / "mkdocs.yml").open("a") as config:
         config.write("hooks: [slow.py]\n")
-    (tiny / "slow.py").write_text(
-        f"import pathlib, time\n\ndef on_post_build(config):\n    pathlib.Path({str(started)!r}).touch()\n    time.sleep(60)\n"
-    )
+
+
+def slow_pdf(tiny: Path, stubs: Path, wait: str) -> None:
+    """The PDF's layout stops half-way, while the EPUB is written beside it."""
+    (stubs / "weasyprint").mkdir(parents=True)
+    (stubs / "weasyprint" / "__init__.py").write_text(wait)
+
+
+@pytest.mark.parametrize("slow", [slow_site, slow_pdf])
+def test_ctrl_c_is_exit_130_one_line_and_no_half_site(tiny, tmp_path, slow):
+    started, stubs = tmp_path / "started", tmp_path / "stubs"
+    slow(tiny, stubs, WAIT.format(started=str(started)))
     command = [
         sys.executable,
         ROOT / "build.py",
@@ -360,7 +373,10 @@ def test_ctrl_c_is_exit_130_one_line_and_no_half_site(tiny, tmp_path):
         "--config",
         tiny / "mkdocs.yml",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(stubs)},
+    ) as process:  # fmt: skip
         while not started.exists() and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
