@@ -242,13 +242,13 @@ def sources(record: Mapping[str, Any], keys: Sequence[str] | None = None) -> lis
         if not isinstance(entry, Mapping):
             continue
         fields = entry.get("fields")
-        if keys is None or not fields or any(_covers(field, key) for field in fields for key in keys):
+        if keys is None or not fields or any(covers(field, key) for field in fields for key in keys):
             texts = (str(entry.get(k) or "") for k in ("title", "url", "checked", "how"))
             found.append(Source(*texts))
     return found
 
 
-def _covers(field: str, key: str) -> bool:
+def covers(field: str, key: str) -> bool:
     """'memory' stands for 'memory.type', and a source of 'memory.type' for a column that shows all of 'memory'."""
     return field == key or key.startswith(f"{field}.") or field.startswith(f"{key}.")
 

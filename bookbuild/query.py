@@ -12,7 +12,7 @@
       - name: Part               short form, dotted key: head
       - {key: memory.bandwidth_tb_per_s, head: Bandwidth, digits: 2, unit: TB/s}
     missing: n/p                 what an absent key shows; an explicit null shows `unsupported` (—)
-    notes: [conflicts]           texts of the records as lettered notes below the table
+    notes: [doubt]               texts of the records as lettered notes; one with `fields` marks those columns only
     note: One line under the table.
 """
 
@@ -28,6 +28,7 @@ from bookbuild.data import (
     DataError,
     Record,
     Source,
+    covers,
     data_file,
     is_number,
     keys_of,
@@ -93,6 +94,7 @@ class Cell:
     value: Any  # as stored; MISSING or None where unknown
     column: Column
     link: str = ""
+    notes: tuple[str, ...] = ()  # what is open about this one figure
 
     @property
     def is_number(self) -> bool:
@@ -280,15 +282,20 @@ def _rank(value: Any) -> tuple[int, float, str]:
 def _row(record: Record, spec: Spec) -> Row:
     cells = tuple(_cell(record, column, spec) for column in spec.columns)
     used = sources(record, [c.key for c in spec.columns])
-    notes = [text for key in spec.notes for text in _texts(lookup(record, key))]
+    notes = [text for key in spec.notes for text in _texts(lookup(record, key), None)]
     return Row(str(record.get("id") or ""), cells, tuple(used), tuple(notes))
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Any, column: str | None) -> list[str]:
+    """Notes on a record; those whose `fields` name figures belong to these columns, the others (None) to the row."""
     if not value:
         return []
-    found = value if isinstance(value, list) else [value]
-    return [str(v["text"]) if isinstance(v, Mapping) and "text" in v else str(v) for v in found]
+    texts = []
+    for note in value if isinstance(value, list) else [value]:
+        fields = note.get("fields") if isinstance(note, Mapping) else None
+        if (column is None and not fields) or (fields and column and any(covers(f, column) for f in fields)):
+            texts.append(str(note["text"]) if isinstance(note, Mapping) and "text" in note else str(note))
+    return texts
 
 
 def _cell(record: Record, column: Column, spec: Spec) -> Cell:
@@ -298,7 +305,8 @@ def _cell(record: Record, column: Column, spec: Spec) -> Cell:
         text = spec.missing if value is MISSING else spec.unsupported
     else:
         text = cell_text(value, column)
-    return Cell(text, value, column, str(link or ""))
+    notes = tuple(note for key in spec.notes for note in _texts(lookup(record, key), column.key))
+    return Cell(text, value, column, str(link or ""), notes)
 
 
 def cell_text(value: Any, column: Column) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from xml.etree.ElementTree import Element, SubElement
 
 from bookbuild.data import DataError, Source
@@ -38,7 +40,7 @@ def figure(spec: Spec, found: list[Row], context: Context | None = None) -> Elem
     numeric = [any(row.cells[i].is_number for row in found) for i in range(len(spec.columns))]
     _head(table, spec.columns, numeric)
     sources = _unique([s for row in found for s in row.sources])
-    notes = _unique([n for row in found for n in row.notes])
+    notes = _unique([n for row in found for n in chain(row.notes, *(cell.notes for cell in row.cells))])
     body = SubElement(table, "tbody")
     for row in found:
         _row(body, row, spec.label, sources, notes)
@@ -77,10 +79,19 @@ def _row(body: Element, row: Row, label: str, sources: list[Source], notes: list
     for position, cell in enumerate(row.cells):
         element = SubElement(line, "td") if position else SubElement(line, "th", {"scope": "row"})
         _fill(element, cell)
-    marks = [(f"{label}-note-{n}", _letter(n)) for n in _places(row.notes, notes)]
+        _mark(element, _note_marks(label, cell.notes, notes))
+    marks = _note_marks(label, row.notes, notes)
     marks += [(f"{label}-source-{n}", str(n)) for n in _places(row.sources, sources)]
+    _mark(line[0], marks)
+
+
+def _note_marks(label: str, wanted: Sequence[str], notes: list[str]) -> list[tuple[str, str]]:
+    return [(f"{label}-note-{n}", _letter(n)) for n in _places(wanted, notes)]
+
+
+def _mark(cell: Element, marks: list[tuple[str, str]]) -> None:
     if marks:
-        mark = SubElement(line[0], "sup", {"class": "mark"})
+        mark = SubElement(cell, "sup", {"class": "mark"})
         for place, (target, text) in enumerate(marks):
             link = add(mark, "a", text, href=f"#{target}")
             if place < len(marks) - 1:
