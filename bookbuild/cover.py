@@ -77,7 +77,8 @@ def cover_shapes(book: Book, width: float, height: float) -> list[Shape]:
         rows = _lines(book.author, SANS, {"wght": 400}, size, width * 0.5)
         for row, line in enumerate(rows):
             place = height * 0.955 - size * 1.4 * (len(rows) - 1 - row)
-            shapes += outline(line, SANS, {"wght": 400}, size, left, place, INK)
+            start = width * 0.91 - line_width(line, SANS, {"wght": 400}, size)
+            shapes += outline(line, SANS, {"wght": 400}, size, start, place, INK)
     return shapes
 
 
@@ -176,22 +177,21 @@ def _move(point, scale: float, x: float, y: float) -> tuple[float, float]:
 
 def _lines(text: str, face: Face, axes: dict[str, float], size: float, measure: float) -> list[str]:
     """The text broken into lines no wider than `measure`."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and line_width(f"{lines[-1]} {word}", face, axes, size) <= measure:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def line_width(text: str, face: Face, axes: dict[str, float], size: float) -> float:
     from fontTools.ttLib import TTFont
 
     with TTFont(face.upright, lazy=True) as font:
         glyphs, names = font.getGlyphSet(location=axes), font.getBestCmap()
-        scale = size / font["head"].unitsPerEm
-
-        def width(words: str) -> float:
-            return sum(glyphs[names.get(ord(c), ".notdef")].width for c in words) * scale
-
-        lines: list[str] = []
-        for word in text.split():
-            if lines and width(f"{lines[-1]} {word}") <= measure:
-                lines[-1] += f" {word}"
-            else:
-                lines.append(word)
-    return lines
+        return sum(glyphs[names.get(ord(c), ".notdef")].width for c in text) * size / font["head"].unitsPerEm
 
 
 def _rectangle(width: float, height: float) -> tuple[Command, ...]:

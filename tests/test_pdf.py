@@ -41,7 +41,7 @@ def footnoted(words: str) -> str:
 
 ONE = f"""<h1 id="one">First chapter</h1>
 <p>It holds 3.35 TB/s and links to <a href="../two/#größe--co">a part</a>, <a href="../two/">a chapter</a>,
-<a href="#test">the call</a>, <a href="#caf%C3%A9">an encoded anchor</a> and <a href="https://example.org/">the web</a>.</p>
+<a href="#test">the call</a>, <a href="#caf%C3%A9">an encoded anchor</a> and <a href="https://example.org/">the <code>web</code></a>.</p>
 <h2 id="test"><code>test(</code></h2>
 <pre><code>def f(x):
     if x:

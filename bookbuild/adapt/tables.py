@@ -166,12 +166,15 @@ def align_numbers(rows: list[list[Element]]) -> None:
     """In a column of numbers with decimals, fill the shorter ones up so that the points stand below each other."""
     columns: dict[int, list[tuple[Element, int]]] = {}
     heads: dict[int, list[Element]] = {}
+    unknown: dict[int, list[Element]] = {}
     for row in rows:
         if any(cell.get("colspan") for cell in row):
             continue
         for index, cell in enumerate(row):
             if cell.tag == "th":
                 heads.setdefault(index, []).append(cell)
+            elif "unknown" in trees.classes(cell):
+                unknown.setdefault(index, []).append(cell)
             elif match := _NUMBER.match(trees.text_of(cell)):
                 columns.setdefault(index, []).append((cell, len(match[1]) if match[1] else -1))
     for index, cells in columns.items():
@@ -181,5 +184,5 @@ def align_numbers(rows: list[list[Element]]) -> None:
                 filler = Element("span", {"class": "filler"})
                 filler.text = "." * (digits < 0) + "0" * (most - max(digits, 0))
                 cell.append(filler)
-        for cell in [*(cell for cell, _ in cells), *heads.get(index, [])]:
+        for cell in [*(cell for cell, _ in cells), *heads.get(index, []), *unknown.get(index, [])]:
             cell.set("class", " ".join(sorted(trees.classes(cell) | {"num"})))

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from bookbuild import trees
 from bookbuild.model import BookError
-from bookbuild.printing.finish import finish
+from bookbuild.printing.finish import finish, merge_nested_links
 
 INSTALL = (
     "pdf-pango WeasyPrint cannot load Pango; install it (Debian, Ubuntu: apt-get install libpango-1.0-0 "
@@ -40,6 +40,7 @@ def render_pdf(
     with _quick_gc(), _listen(say, page_done):
         text = "<!doctype html>" + trees.to_html(html)
         document = weasyprint.HTML(string=text, url_fetcher=_fetcher(roots)).render(pdf_variant=VARIANT)
+        merge_nested_links(document)
         identifier = hashlib.sha256(text.encode()).digest()[:16]
         data = document.write_pdf(finisher=finish, pdf_identifier=identifier, pdf_variant=VARIANT)
     return data, len(document.pages)

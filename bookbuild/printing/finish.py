@@ -6,6 +6,7 @@ link by its target's name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 FIRST_BODY_PAGES = ("partstart", "chapterstart")  # @page names of print.css
@@ -22,6 +23,35 @@ def finish(document: Any, pdf: Any) -> None:
         elif element["S"] == "/TH":
             _set_scope(element, elements)
     _describe_links(document)
+
+
+def merge_nested_links(document: Any) -> None:
+    """One link area for a link and what stands in it.
+
+    WeasyPrint makes an area of its own for each box inside of a link, code or a pseudo-element, and tags it as
+    no link. Call it between layout and writing.
+    """
+    for page in document.pages:
+        areas = {id(box): number for number, (_, _, _, box) in enumerate(page.links)}
+        nested = dict(_nested(page._page_box, None, areas))
+        rectangles = [rectangle for _, _, rectangle, _ in page.links]
+        for inner, outer in nested.items():
+            a, b = rectangles[inner], rectangles[outer]
+            rectangles[outer] = min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+        page.links = [
+            (kind, target, rectangles[number], box)
+            for number, (kind, target, _, box) in enumerate(page.links)
+            if number not in nested
+        ]
+
+
+def _nested(box: Any, around: int | None, areas: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """(number of an area, number of the outermost area around it) below a box."""
+    number = areas.get(id(box))
+    if number is not None and around is not None:
+        yield number, around
+    for child in getattr(box, "children", ()):
+        yield from _nested(child, number if around is None else around, areas)
 
 
 def _label_pages(document: Any, pdf: Any) -> None:

@@ -110,7 +110,12 @@ def test_links_say_where_they_lead_and_ids_are_unique(tmp_path):
     )
     tree = adapt(place_in(book), PRINT)
     links = [(e.get("href"), e.get("class")) for e in tree.iter("a")]
-    assert links == [("#a--x", "here section"), ("#b--x", "elsewhere"), ("https://w.org/", "outside"), (None, None)]
+    assert links == [
+        ("#a--x", "here section"),
+        ("#b--x", "elsewhere"),
+        ("https://w.org/", "outside"),
+        (None, None),
+    ]
     assert tree.find("h2").get("id") == "a--x"
     assert next(iter(book.chapters)).tree.find("h2").get("id") == "x", "the book itself stays as it was"
 

@@ -65,3 +65,9 @@ def test_decimals_are_filled_up_without_changing_what_is_read(tmp_path):
     fillers = [[f.text for f in td.iter("span")] for td in tree.iter("td")]
     assert fillers == [[".00"], [], ["0"], [], [".00"]]
     assert ["num" in trees.classes(td) for td in tree.iter("td")] == [True, True, True, False, True]
+
+
+def test_what_is_unknown_in_a_column_of_numbers_stands_below_them(tmp_path):
+    html = '<table><tbody><tr><td>3</td></tr><tr><td class="unknown">n/p</td></tr></tbody></table>'
+    tree = rewritten(tmp_path, html, tables)
+    assert all("num" in trees.classes(td) for td in tree.iter("td"))
