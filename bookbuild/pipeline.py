@@ -118,7 +118,9 @@ def _check(book: Book, progress: Progress) -> list[Problem]:
     with progress.stage("check") as stage:
         check = _module("check")
         found = check.check(book) if check and hasattr(check, "check") else []
-        problems = sorted({*book.problems, *found})
+        told = {(problem.file, problem.line) for problem in found}
+        own = {p for p in book.problems if p.code != "mkdocs-link" or (p.file, p.line) not in told}
+        problems = sorted({*own, *found})
         stage.note = _count(problems)
     return problems
 

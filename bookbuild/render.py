@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,7 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
 
 from bookbuild import trees
+from bookbuild.logs import LogCollector
 from bookbuild.model import Book, BookError, Chapter, Heading, Part, Problem
 from bookbuild.outline import Entry, read_outline
 
@@ -45,34 +45,10 @@ class _Collector(BasePlugin):
         return html
 
 
-class _LogCollector(logging.Handler):
-    """Turns what MkDocs and our Markdown extensions log into problems."""
-
-    def __init__(self, config_file: Path) -> None:
-        super().__init__(logging.WARNING)
-        self.config_file = Path(config_file)
-        self.problems: list[Problem] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        problem = getattr(record, "problem", None)
-        if problem is None:
-            severity = "error" if record.levelno >= logging.ERROR else "warning"
-            text = " ".join(record.getMessage().split())
-            setting = re.match(r"Config value '(\w+)'", text)
-            line = self._line_of(setting[1]) if setting else 0
-            problem = Problem(self.config_file.name, line, "mkdocs", text, severity=severity)
-        self.problems.append(problem)
-
-    def _line_of(self, setting: str) -> int:
-        """The line of a setting in the configuration, 0 where it is not written there."""
-        lines = self.config_file.read_text(encoding="utf-8").splitlines()
-        return next((n for n, line in enumerate(lines, 1) if line.startswith(f"{setting}:")), 0)
-
-
 @contextmanager
-def _listening(config_file: Path) -> Iterator[_LogCollector]:
+def _listening(config_file: Path) -> Iterator[LogCollector]:
     """Collect what MkDocs logs instead of letting it reach the terminal; a stop of its own is a BookError."""
-    logs = _LogCollector(config_file)
+    logs = LogCollector(config_file)
     logger = logging.getLogger("mkdocs")
     logger.addHandler(logs)
     propagate, logger.propagate = logger.propagate, False

@@ -332,7 +332,7 @@ def test_the_folder_of_the_book_itself_is_refused(tiny):
 def test_a_build_that_stops_leaves_the_site_that_was_there(tiny):
     assert build(tiny, "site").returncode == 0
     before = {p: p.read_bytes() for p in (tiny / "site").rglob("*") if p.is_file()}
-    (tiny / "docs" / "one.md").write_text("# Another\n")
+    (tiny / "docs" / "one.md").write_text("# Another\n\n## Details\n")
     with (tiny / "mkdocs.yml").open("a") as config:
         config.write("hooks: [stop.py]\n")
     (tiny / "stop.py").write_text(
