@@ -5,11 +5,14 @@ from __future__ import annotations
 from markdown import Extension, Markdown
 
 from bookbuild.markdown.captions import CaptionExtension
+from bookbuild.markdown.diagrams import make_diagram
 from bookbuild.markdown.fences import FenceExtension
+from bookbuild.markdown.headings import HeadingExtension
 from bookbuild.markdown.links import LinkExtension
 from bookbuild.markdown.lists import ListExtension
 from bookbuild.markdown.maths import MathsExtension
 from bookbuild.markdown.scripts import make_script
+from bookbuild.markdown.snippets import SnippetExtension
 from bookbuild.markdown.table_html import make_table
 
 
@@ -19,12 +22,15 @@ class BookExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
         constructs = [
+            SnippetExtension(),
             ListExtension(),
+            HeadingExtension(),
             LinkExtension(),
             MathsExtension(),
             CaptionExtension(),
             FenceExtension("table", make_table),
             FenceExtension("script", make_script),
+            FenceExtension("mermaid", make_diagram),
         ]
         md.registerExtensions(constructs, {})
 

@@ -17,6 +17,8 @@ from markdown.util import HTML_PLACEHOLDER_RE, AtomicString
 
 from bookbuild.markdown.context import Context, get_context
 
+NO_ADDRESS = "book-anchor"  # tag of an <a> without href until the page is done
+
 
 @dataclass(frozen=True)
 class Fence:
@@ -60,6 +62,7 @@ class FenceExtension(Extension):
         md.registerExtension(self)
         if "book-stashed" not in md.treeprocessors:
             md.treeprocessors.register(_Unstash(md), "book-stashed", 40)
+            md.treeprocessors.register(_Anchors(md), "book-anchors", -10)
 
     def reset(self) -> None:
         """Superfences comes after us in the list of extensions, so it is told when all are there."""
@@ -135,6 +138,14 @@ class _Unstash(Treeprocessor):
             found.tail = after
             parent.insert(position, found)
             position += 1
+
+
+class _Anchors(Treeprocessor):
+    """MkDocs insists on an address in every <a>; one without goes under another name until it has looked (at 0)."""
+
+    def run(self, root: Element) -> None:
+        for element in root.iter(NO_ADDRESS):
+            element.tag = "a"
 
 
 def atomic(element: Element, text: str) -> Element:

@@ -19,7 +19,7 @@ from xml.etree.ElementTree import Element, SubElement
 from bookbuild.cache import cached_text, digest
 from bookbuild.data import nearest
 from bookbuild.markdown.context import Context
-from bookbuild.markdown.fences import Fence, add
+from bookbuild.markdown.fences import NO_ADDRESS, Fence, add
 from bookbuild.outline import read_config
 
 TIMEOUT = 20  # seconds that a script may take for its help
@@ -43,8 +43,9 @@ def make_script(fence: Fence) -> Element | None:
         return None
     box = Element("div", {"class": "script"})
     line = add(box, "p")
-    link = add(line, "a", f"tools/{name}", class_="tool-file", data_tool=name)
-    if address := source_url(fence.context, f"tools/{name}"):
+    address = source_url(fence.context, f"tools/{name}")
+    link = add(line, "a" if address else NO_ADDRESS, f"tools/{name}", class_="tool-file", data_tool=name)
+    if address:
         link.set("href", address)
     if words := summary(path):
         add(box, "p", words, class_="script-summary")
