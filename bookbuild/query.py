@@ -305,8 +305,8 @@ def _cell(record: Record, column: Column, spec: Spec) -> Cell:
         text = spec.missing if value is MISSING else spec.unsupported
     else:
         text = cell_text(value, column)
-    notes = tuple(note for key in spec.notes for note in _texts(lookup(record, key), column.key))
-    return Cell(text, value, column, str(link or ""), notes)
+    remarks = [] if value is MISSING else [n for key in spec.notes for n in _texts(lookup(record, key), column.key)]
+    return Cell(text, value, column, str(link or ""), tuple(remarks))
 
 
 def cell_text(value: Any, column: Column) -> str:

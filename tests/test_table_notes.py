@@ -60,6 +60,13 @@ def test_a_doubt_about_figures_that_are_not_shown_is_left_out():
     assert notes == ["the bus says 7.67", "about the whole part", "press reports"]
 
 
+def test_a_figure_that_is_not_there_is_not_doubted():
+    data = DATA.replace("bandwidth_tb_per_s: 4.0, ", "")
+    spec = parse_spec(SPEC)
+    _, two = figure(spec, rows(spec, parse_yaml(data))).findall(".//tbody/tr")
+    assert (two[1].text, marks(two[1])) == ("n/p", [])
+
+
 def test_a_mark_does_not_change_what_sorts():
     one, _ = table().findall(".//tbody/tr")
     assert one[1].text == "8.0"
