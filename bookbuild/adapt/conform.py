@@ -45,10 +45,8 @@ _OWN = {
     "th": {"colspan", "rowspan", "headers", "scope", "abbr"},
     "col": {"span"},
     "colgroup": {"span"},
-    "blockquote": {"cite"},
-    "q": {"cite"},
-    "del": {"cite", "datetime"},
-    "ins": {"cite", "datetime"},
+    "del": {"datetime"},
+    "ins": {"datetime"},
     "time": {"datetime"},
     "data": {"value"},
 }
