@@ -130,19 +130,8 @@ def serve():
 def browser(tmp_path_factory):
     """Chromium without a window, its log of requests on; nothing of its own goes to the network."""
     require_program("chromium", "chromedriver")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+    from webserver import start_browser
 
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    for switch in (
-        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "disable-dev-shm-usage", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{switch}")
-    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-    driver.set_page_load_timeout(60)
+    driver = start_browser(tmp_path_factory.mktemp("chromium"))
     yield driver
     driver.quit()

@@ -250,3 +250,11 @@ def test_style_and_scripts_of_the_book_exist():
     config = read_config(REALBOOK)
     for name in [*config["extra_css"], *config["extra_javascript"], config["theme"]["favicon"]]:
         assert Path(docs_dir(REALBOOK), name).is_file(), name
+
+
+@pytest.mark.parametrize("name", ["readme-site.png", "readme-pdf.png"])
+def test_the_readmes_pictures_are_small_and_no_part_of_the_site(plain, name):
+    picture = ROOT / "book" / "assets" / name
+    assert 0 < picture.stat().st_size < 150_000
+    assert name in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not list(plain.rglob(name))
