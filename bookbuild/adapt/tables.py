@@ -7,39 +7,21 @@ narrower and smaller down to SMALLEST, then on a turned page. Only a table too w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from copy import deepcopy
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
 from bookbuild.adapt.common import Place
+from bookbuild.adapt.measure import PADDING, SIZE, Rows, Widths, column_widths, table_height
 
-SIZE, SMALLEST = 8.5, 7.2  # type sizes of tables
+SMALLEST = 7.2  # type size of tables that do not fit at SIZE
 CONDENSED = 0.89  # width of IBM Plex Sans at 80 % beside 100 %
 PROSE = 362.0  # width beside the margin column
 FULL = 431.0  # of the type area
 TURNED = 640.0  # of a turned page; letter's, the shorter one
-PADDING = 11.0  # of a column, both sides together
-_WRAP_AT = 150.0  # a column of words need not be wider than this
-_LONG = 16  # rows; a shorter table is never cut between pages
+_LONG = 250.0  # a table less high than this is never cut between pages
 _INDENT = "\u2003" * 8 + "\u2002\u200a"  # in the heads' type as wide as the margin column
 _NUMBER = re.compile(r"^[−–+-]?\d[\d,\u202f\u00a0]*(?:\.(\d+))?$")
-
-
-@dataclass(frozen=True)
-class Widths:
-    """Of one column, in points at SIZE: its longest word, its longest cell."""
-
-    word: float
-    cell: float
-
-    @property
-    def wanted(self) -> float:
-        return max(self.word, min(self.cell, _WRAP_AT)) + PADDING
-
-    @property
-    def least(self) -> float:
-        return self.word + PADDING
 
 
 def tables(tree: Element, place: Place) -> None:
@@ -50,13 +32,29 @@ def tables(tree: Element, place: Place) -> None:
         _heads(table)
         rows = [[cell for cell in row if cell.tag in ("th", "td")] for row in table.iter("tr")]
         block = _block(tree, parent, table)
-        marks = set(placement(column_widths(rows)))
+        columns = column_widths(rows)
+        marks = set(placement(columns))
         if block not in list(tree) and marks:  # in a list or a box: nowhere to go but smaller
             marks = marks - {"wide", "turned"} | {"small"}
+        measure = _measure(marks)
+        if _whole_heads(columns, measure):
+            marks.add("whole-heads")
         block.set("class", " ".join(sorted(trees.classes(block) | marks)))
-        if len(rows) > _LONG:
+        if table_height(rows, columns, measure) > _LONG:
             _let_go_on(table, block)
         align_numbers(rows)
+
+
+def _measure(marks: set[str]) -> float:
+    """The width that a table with these marks may have, as if it were set at SIZE."""
+    width = TURNED if "turned" in marks else FULL if "wide" in marks else PROSE
+    return width / (SMALLEST / SIZE * CONDENSED) if "small" in marks else width
+
+
+def _whole_heads(columns: list[Widths], measure: float) -> bool:
+    """Whether the first column, what a row is about, can stand unbroken while the others may wrap."""
+    first, others = columns[0], columns[1:]
+    return first.cell + PADDING + sum(0.4 * c.wanted + 0.6 * c.least for c in others) <= measure
 
 
 def _heads(table: Element) -> None:
@@ -111,58 +109,16 @@ def placement(columns: list[Widths]) -> tuple[str, ...]:
     return ("turned", "small", "broken")
 
 
-def column_widths(rows: list[list[Element]]) -> list[Widths]:
-    """Widths of the columns; a cell over several columns shares its own among them."""
-    words: dict[int, float] = {}
-    cells: dict[int, float] = {}
-    for row in rows:
-        column = 0
-        for cell in row:
-            span = max(1, int(cell.get("colspan") or 1))
-            pieces = [line for line in _lines(cell)]
-            longest = max((text_width(p) for p in pieces), default=0.0) / span
-            word = max((text_width(w) for p in pieces for w in re.split(r"[ \-/]", p)), default=0.0) / span
-            for index in range(column, column + span):
-                words[index] = max(words.get(index, 0.0), word)
-                cells[index] = max(cells.get(index, 0.0), longest)
-            column += span
-    return [Widths(words[i], cells[i]) for i in sorted(words)]
+def _figure(cell: Element) -> str:
+    """A cell's words without the marks of its notes."""
+    bare = deepcopy(cell)
+    for parent, child in trees.with_parents(bare):
+        if child.tag == "sup":
+            trees.replace(parent, child)
+    return trees.text_of(bare)
 
 
-def _lines(cell: Element) -> list[str]:
-    text = "".join("\n" if e.tag == "br" else "" for e in cell.iter())
-    return ["".join(cell.itertext()).strip()] if not text else "".join(_with_breaks(cell)).split("\n")
-
-
-def _with_breaks(element: Element):
-    yield element.text or ""
-    for child in element:
-        if child.tag == "br":
-            yield "\n"
-        yield from _with_breaks(child)
-        yield child.tail or ""
-
-
-@lru_cache(maxsize=20000)
-def text_width(text: str) -> float:
-    """Points of a line of text in the tables' type at SIZE."""
-    advances, default = _advances()
-    return sum(advances.get(ord(c), default) for c in text) * SIZE
-
-
-@lru_cache(maxsize=1)
-def _advances() -> tuple[dict[int, float], float]:
-    """Advance widths in em of the tables' typeface, and one for letters it lacks."""
-    from fontTools.ttLib import TTFont
-
-    from bookbuild.printing.fonts import SANS
-
-    with TTFont(SANS.upright, lazy=True) as font:
-        scale, metrics = font["head"].unitsPerEm, font["hmtx"]
-        return {code: metrics[name][0] / scale for code, name in font.getBestCmap().items()}, 0.6
-
-
-def align_numbers(rows: list[list[Element]]) -> None:
+def align_numbers(rows: Rows) -> None:
     """In a column of numbers with decimals, fill the shorter ones up so that the points stand below each other."""
     columns: dict[int, list[tuple[Element, int]]] = {}
     heads: dict[int, list[Element]] = {}
@@ -175,7 +131,7 @@ def align_numbers(rows: list[list[Element]]) -> None:
                 heads.setdefault(index, []).append(cell)
             elif "unknown" in trees.classes(cell):
                 unknown.setdefault(index, []).append(cell)
-            elif match := _NUMBER.match(trees.text_of(cell)):
+            elif match := _NUMBER.match(_figure(cell)):
                 columns.setdefault(index, []).append((cell, len(match[1]) if match[1] else -1))
     for index, cells in columns.items():
         most = max(digits for _, digits in cells)
@@ -183,6 +139,7 @@ def align_numbers(rows: list[list[Element]]) -> None:
             if digits < most:
                 filler = Element("span", {"class": "filler"})
                 filler.text = "." * (digits < 0) + "0" * (most - max(digits, 0))
-                cell.append(filler)
+                before = next((i for i, child in enumerate(cell) if child.tag == "sup"), len(cell))
+                cell.insert(before, filler)
         for cell in [*(cell for cell, _ in cells), *heads.get(index, []), *unknown.get(index, [])]:
             cell.set("class", " ".join(sorted(trees.classes(cell) | {"num"})))

@@ -6,7 +6,8 @@ import pytest
 from fragmentbook import rewritten
 
 from bookbuild import trees
-from bookbuild.adapt.tables import FULL, PADDING, PROSE, TURNED, Widths, placement, tables, text_width
+from bookbuild.adapt.measure import PADDING, Widths, text_width
+from bookbuild.adapt.tables import FULL, PROSE, TURNED, placement, tables
 
 
 def table(columns: int, cell: str = "12.5", head: str = "Head", rows: int = 2) -> str:
@@ -71,3 +72,10 @@ def test_what_is_unknown_in_a_column_of_numbers_stands_below_them(tmp_path):
     html = '<table><tbody><tr><td>3</td></tr><tr><td class="unknown">n/p</td></tr></tbody></table>'
     tree = rewritten(tmp_path, html, tables)
     assert all("num" in trees.classes(td) for td in tree.iter("td"))
+
+
+def test_a_note_s_mark_does_not_move_the_number(tmp_path):
+    html = '<table><tbody><tr><td>3.5</td></tr><tr><td>4<sup class="mark">a</sup></td></tr></tbody></table>'
+    second = list(rewritten(tmp_path, html, tables).iter("td"))[1]
+    assert [child.tag for child in second] == ["span", "sup"]
+    assert (second.text, second[0].text) == ("4", ".0")
