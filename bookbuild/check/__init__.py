@@ -1,0 +1,49 @@
+"""Look for what is wrong with a book: one module a family, each yields problems with file and line.
+
+`python -m bookbuild.check` lists every code with what it means.
+"""
+
+from __future__ import annotations
+
+from bookbuild.check import data, frontmatter, images, leftovers, links, structure, tables
+from bookbuild.check.sources import read_sources
+from bookbuild.model import Book, Problem
+
+FAMILIES = (links, images, structure, tables, frontmatter, leftovers, data)
+
+# found while the pages are rendered, by the Markdown extensions and by MkDocs
+RENDER_CODES = {
+    "caption-alone": "a caption with no table after it",
+    "config": "a setting in mkdocs.yml that MkDocs refuses or warns about",
+    "diagram": "a mermaid fence that cannot be drawn",
+    "label-twice": "a label of a figure or table that stands in two places",
+    "label-unknown": "a label that is written where nothing can carry it",
+    "maths": "a formula that cannot be read",
+    "reference-kind": "a reference to a table that says Figure, or the other way round",
+    "reference-unknown": "a reference to a figure, table or chapter that the book does not have",
+    "script-help": "a tool that does not answer --help",
+    "script-missing": "a script fence that names no file below tools/",
+    "snippet": "a snippet that cannot be read",
+    "snippet-missing": "a snippet whose file is not there",
+    "table-data": "a table fence whose data file, key or record is not there",
+    "table-spec": "a table fence whose settings cannot be read",
+    "config-yaml": "mkdocs.yml cannot be read as YAML",
+    "mkdocs": "anything else that MkDocs says",
+    "mkdocs-link": "a link that MkDocs does not follow",
+    "nav-missing": "a page that nav names and that is not there",
+    "nav-omitted": "a page that stands in no nav, so nobody finds it",
+}
+
+
+def check(book: Book) -> list[Problem]:
+    """All that the families find, sorted by place, each once. What rendering found is in `book.problems`."""
+    sources = read_sources(book)
+    return sorted({problem for family in FAMILIES for problem in family.run(book, sources)})
+
+
+def codes() -> dict[str, str]:
+    """Every code of the checks and what it means, sorted."""
+    found = dict(RENDER_CODES)
+    for family in FAMILIES:
+        found |= family.CODES
+    return dict(sorted(found.items()))

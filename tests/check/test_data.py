@@ -1,0 +1,112 @@
+"""Facts without a source, a date or the right form are found with the record's name and line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+DATA = "docs/data/chips.yml"
+GOOD = """\
+meta: {title: Chips, checked: "2026-12-01"}
+records:
+  - id: one
+    rate_tflops: 10.5
+    sources: [{url: "https://example.org/one", how: vendor, checked: "2026-12-01"}]
+  - id: two
+    rate_tflops: 20
+    sources:
+      - url: https://example.org/two
+        how: vendor
+        checked: "2026-12-01"
+"""
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "records": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "sources"],
+                "properties": {
+                    "id": {"$ref": "common.schema.json#/$defs/id"},
+                    "rate_tflops": {"type": "number", "exclusiveMinimum": 0},
+                    "sources": {"type": "array"},
+                },
+                "additionalProperties": False,
+            },
+        }
+    },
+}
+COMMON = {"$schema": SCHEMA["$schema"], "$defs": {"id": {"type": "string", "pattern": "^[a-z]+$"}}}
+
+
+@pytest.fixture
+def facts(planted):
+    planted.write("docs/data/schema/chips.schema.json", json.dumps(SCHEMA))
+    planted.write("docs/data/schema/common.schema.json", json.dumps(COMMON))
+    planted.write(DATA, GOOD)
+    return planted
+
+
+def test_good_data_pass(facts):
+    assert facts.problems() == []
+
+
+FAULTS = [
+    (
+        "no source",
+        '    sources: [{url: "https://example.org/one", how: vendor, checked: "2026-12-01"}]\n',
+        "",
+        3,
+        "data-unsourced",
+    ),
+    (
+        "empty sources",
+        '[{url: "https://example.org/one", how: vendor, checked: "2026-12-01"}]',
+        "[]",
+        3,
+        "data-unsourced",
+    ),
+    (
+        "source without address",
+        "      - url: https://example.org/two\n        how",
+        "      - how",
+        9,
+        "data-unsourced",
+    ),
+    ("no date", '        checked: "2026-12-01"\n', "", 9, "data-undated"),
+    ("same id twice", "id: two", "id: one", 6, "data-twice"),
+    ("wrong type", "rate_tflops: 20", "rate_tflops: fast", 7, "data-schema"),
+    ("below the minimum", "rate_tflops: 20", "rate_tflops: -1", 7, "data-schema"),
+    ("unknown key", "rate_tflops: 20", "rate_tflop: 20", 7, "data-schema"),
+    ("pattern of the common schema", "id: two", "id: Two", 6, "data-schema"),
+    ("no YAML", "records:", "records: [", None, "data-yaml"),
+    ("key twice", "    rate_tflops: 20\n", "    rate_tflops: 20\n    rate_tflops: 21\n", 8, "data-yaml"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "code"), [f[1:] for f in FAULTS], ids=[f[0] for f in FAULTS])
+def test_planted_fault_is_found_on_its_line(facts, old, new, line, code):
+    assert GOOD.count(old) == 1
+    facts.write(DATA, GOOD.replace(old, new))
+    [problem] = facts.problems()
+    assert (problem.file, problem.code) == (DATA, code)
+    assert line is None or problem.line == line
+
+
+def test_record_is_named(facts):
+    facts.write(DATA, GOOD.replace("rate_tflops: 20", "rate_tflops: fast"))
+    [problem] = facts.problems()
+    assert "'two'" in problem.text and "rate_tflops" in problem.text
+
+
+def test_data_file_without_schema(facts):
+    facts.write("docs/data/more.yml", "records: []\n")
+    assert facts.found() == [("docs/data/more.yml", 1, "data-unschemed")]
+
+
+def test_a_schema_that_is_none(facts):
+    facts.write("docs/data/schema/chips.schema.json", '{"type": "nonsense"}')
+    assert ("docs/data/schema/chips.schema.json", 1, "data-schema") in facts.found()

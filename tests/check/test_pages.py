@@ -1,0 +1,123 @@
+"""Each fault planted into a page is found on its line, under its code, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+ONE = "docs/one.md"
+HEAD = "# One\n\n"
+
+# name, text after the first heading (line 3 and on), expected [(line, code)]
+FAULTS = [
+    ("page", "To [x](folder/too.md).\n", [(3, "link-page")]),
+    ("page on a later line of a paragraph", "Words\nand [x](nowhere.md).\n", [(4, "link-page")]),
+    ("page in a cell", "| a | b |\n|---|---|\n| 1 | [x](nowhere.md) |\n", [(5, "link-page")]),
+    ("page in a list in a box", "!!! note\n    Text\n\n    - [x](nowhere.md)\n", [(6, "link-page")]),
+    ("page in a tab", '=== "Tab"\n    [x](nowhere.md)\n', [(4, "link-page")]),
+    ("page by reference", "To [x][y].\n\n[y]: nowhere.md\n", [(3, "link-page")]),
+    ("page in raw HTML", '<p>\n<a href="nowhere.md">x</a></p>\n', [(4, "link-page")]),
+    ("folder without index", "To [x](nofolder/).\n", [(3, "link-page")]),
+    ("anchor here", "To [x](#nowhere).\n", [(3, "link-anchor")]),
+    ("anchor elsewhere", "To [x](folder/two.md#groesse).\n", [(3, "link-anchor")]),
+    ("anchor, encoded", "To [x](folder/two.md#gr%C3%B6sse).\n", [(3, "link-anchor")]),
+    ("link from the root", "To [x](/folder/two.md).\n", [(3, "link-absolute")]),
+    ("link out of the book", "To [x](../tools/a.py).\n", [(3, "link-outside")]),
+    ("reference without definition", "To [x][nodefinition].\n", [(3, "link-reference")]),
+    ("link without target", "To [x]().\n", [(3, "link-empty")]),
+    ("picture", '![A plot](figures/plott.svg "Caption.")\n', [(3, "image-missing")]),
+    ("picture in a line", "Look ![a plot](figures/none.png) here.\n", [(3, "image-missing")]),
+    ("picture in raw HTML", '<p><img src="none.png" alt="x"></p>\n', [(3, "image-missing")]),
+    ("picture elsewhere", "Look ![a plot](https://example.org/x.png) here.\n", [(3, "image-remote")]),
+    ("alt text", "Look ![](figures/plot.svg) here.\n", [(3, "image-alt")]),
+    ("alt text in raw HTML", '<p><img src="figures/plot.svg"></p>\n', [(3, "image-alt")]),
+    ("caption", "![A plot](figures/plot.svg)\n", [(3, "image-caption")]),
+    ("row too long", "| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 | 3 |\n", [(6, "table-ragged")]),
+    ("row too short", "| a | b |\n|---|---|\n| 1 |\n", [(5, "table-ragged")]),
+    ("head and rule differ", "| a | b | c |\n|---|---|\n| 1 | 2 | 3 |\n", [(4, "table-unread")]),
+    ("second title", "Text.\n\n# Two\n", [(5, "heading-first")]),
+    ("level skipped", "## A\n\n#### B\n", [(5, "heading-skipped")]),
+    ("leftover", "Words.\nTODO: more.\n", [(4, "leftover")]),
+    ("filler", "Lorem ipsum dolor.\n", [(3, "leftover")]),
+    ("leftover in a comment", "<!-- FIXME -->\n", [(3, "leftover")]),
+    ("snippet", 'Text.\n\n--8<-- "none.txt"\n', [(5, "snippet-missing")]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [f[1:] for f in FAULTS], ids=[f[0] for f in FAULTS])
+def test_planted_fault_is_found_on_its_line_and_nothing_else(planted, text, expected):
+    planted.write(ONE, HEAD + text)
+    assert planted.found() == [(ONE, line, code) for line, code in expected]
+
+
+def test_open_fence_is_found_where_it_opens(planted):
+    """What stands behind it is code to GitHub and to us, so nothing else may be said."""
+    planted.write(ONE, HEAD + "Text.\n\n```python\nx = 1\n\n## Not a heading\n")
+    assert (ONE, 5, "fence-open") in planted.found()
+
+
+def test_page_without_title(planted):
+    planted.write(ONE, "Text.\n")
+    assert planted.found() == [(ONE, 1, "heading-first")]
+
+
+def test_unknown_front_matter_key_with_the_one_meant(planted):
+    planted.write(ONE, "---\ntitle: One\ndescripton: x\n---\n\n# One\n")
+    [problem] = planted.problems()
+    assert (problem.file, problem.line, problem.code) == (ONE, 3, "frontmatter-key")
+    assert "description" in problem.hint
+
+
+def test_clean_book_has_no_problems(planted):
+    assert planted.problems() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[x](folder/too.md)", "folder/two.md"),
+        ("[x](two.md)", "folder/two.md"),
+        ("[x](folder/two.md#große--co)", "#größe--co"),
+        ("![x](figures/plots.svg)", "figures/plot.svg"),
+    ],
+)
+def test_hint_names_what_was_meant(planted, text, hint):
+    planted.write(ONE, f"{HEAD}Look: {text} there.\n")
+    [problem] = planted.problems()
+    assert hint in problem.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`[x](nowhere.md)`",
+        "```text\n[x](nowhere.md) TODO ![](x.png)\n```",
+        "    [x](nowhere.md)",
+        "[x](https://example.org/nowhere.md) and <mailto:a@example.org>",
+        "[x](folder/) is no index, yet [y](./folder/two.md) is there and [z](one.md#again-1) too".replace(
+            "[x](folder/) is", "`x` is"
+        ),
+        "A todo list, an xxx-large font.",
+        "$$\na_b [x](nowhere.md)\n$$",
+        "| a \\| b | c |\n|---|---|\n| `x \\| y` | 2 |",
+        "![dot](figures/plot.svg) stays in its line",
+        '<img src="figures/plot.svg" alt="">',
+    ],
+)
+def test_what_is_right_is_left_alone(planted, text):
+    planted.write(ONE, f"{HEAD}{text}\n\n## Again\n\n## Again\n")
+    assert planted.problems() == []
+
+
+def test_lists_that_python_markdown_alone_would_lose_are_no_difference(planted):
+    """338 of 1,661 items of a real book vanished in such places; ours reads them as GitHub does."""
+    planted.write(ONE, f"{HEAD}Text:\n- one\n  - two\n    1. three\n- four\n")
+    assert planted.problems() == []
+
+
+def test_lost_list_is_found(planted, monkeypatch):
+    """Without our list reading, the difference is named with its line."""
+    from bookbuild.markdown import lists
+
+    monkeypatch.setattr(lists, "arrange", lambda lines, in_item=False: lines)
+    planted.write(ONE, f"{HEAD}Text:\n- one\n- two\n")
+    assert (ONE, 4, "structure-differs") in planted.found()
