@@ -1,0 +1,201 @@
+"""How GitHub reads a page and how we rendered it, as two lists of marks that must be equal.
+
+GitHub's side is markdown-it-py on the source; what GitHub does not know (admonitions, tabs, details) is opened first, and
+fences of ours are left out on both sides. Marks say kind and depth: headings by level, lists, their items, tables by rows and
+columns, code blocks, links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import lru_cache
+from xml.etree.ElementTree import Element
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from bookbuild import trees
+
+OURS = frozenset({"table", "script", "mermaid", "calculator"})  # fences that become something else than code
+_GENERATED = frozenset(
+    {"script", "diagram", "headerlink", "footnote-ref", "footnote-backref", "tabbed-labels", "math"}
+)
+_BOX = re.compile(r'^( *)(?:!{3} ?\w|\?{3}\+? ?[\w"]|={3}[!+]{0,2} ")')
+_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*([^`\s]*)")
+_SNIPPET = re.compile(r"^\s*-+8<-+\s")
+_RAW_LINK = re.compile(r"<a\s[^>]*\bhref\s*=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Mark:
+    kind: str  # 'h2', 'ul', 'ol', 'li', 'table 3x4', 'code', 'link'
+    depth: int = 0  # of lists around it
+    line: int = field(default=0, compare=False)  # in the source; 0 on the rendered side
+
+    def __str__(self) -> str:
+        names = {"ul": "a list of bullets", "ol": "a numbered list", "li": "an item", "code": "a code block"}
+        words = names.get(self.kind, f"a {self.kind}")
+        return f"{words} at depth {self.depth}" if self.kind in ("ul", "ol", "li") else words
+
+
+def differences(text: str, tree: Element) -> Iterator[tuple[int, str]]:
+    """(line, what) of each place where the page differs from how GitHub reads its source, empty where all is equal."""
+    ours, theirs = rendered(tree), gfm(text)
+    line = 1
+    for what, i, j, k, m in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
+        if what != "equal":
+            place = theirs[i].line if i < len(theirs) else line
+            there = ", ".join(map(str, theirs[i : min(j, i + 3)])) or "nothing"
+            here = ", ".join(map(str, ours[k : min(m, k + 3)])) or "nothing"
+            yield place, f"GitHub reads {there} where the page has {here}"
+        if j > i:
+            line = theirs[j - 1].line
+
+
+# ---- GitHub's side ----
+
+
+@lru_cache(maxsize=1)
+def gfm_parser() -> MarkdownIt:
+    """CommonMark with GitHub's tables, footnotes and front matter; definition lists besides."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    return parser.use(footnote_plugin).use(deflist_plugin).use(front_matter_plugin)
+
+
+def gfm(text: str) -> list[Mark]:
+    """The marks of a source as GitHub reads it, in the order of the page; notes come last as they do there."""
+    opened, numbers = opened_boxes(text.splitlines())
+    opened = without_maths(opened)
+    marks: list[Mark] = []
+    depth = line = 0
+    tokens = gfm_parser().parse("\n".join(opened))
+    for place, token in enumerate(tokens):
+        if token.map:
+            line = numbers[min(token.map[0], len(numbers) - 1)] if numbers else 0
+        kind = token.type
+        if kind in ("bullet_list_open", "ordered_list_open"):
+            marks.append(Mark(token.tag, depth, line))
+            depth += 1
+        elif kind in ("bullet_list_close", "ordered_list_close"):
+            depth -= 1
+        elif kind == "list_item_open":
+            marks.append(Mark("li", depth, line))
+        elif kind == "heading_open":
+            marks.append(Mark(token.tag, 0, line))
+        elif kind == "code_block" or (kind == "fence" and (token.info.split() or [""])[0] not in OURS):
+            marks.append(Mark("code", 0, line))
+        elif kind == "table_open":
+            marks.append(Mark(_table_of(tokens[place:]), 0, line))
+        elif kind == "inline":
+            marks += [Mark("link", 0, line)] * _links(token)
+        elif kind == "html_block":
+            marks += [Mark("link", 0, line)] * len(_RAW_LINK.findall(token.content))
+    return marks
+
+
+def _links(inline: Token) -> int:
+    found = 0
+    for token in inline.children or ():
+        found += token.type == "link_open" and bool(token.attrs.get("href"))
+        if token.type == "html_inline":
+            found += len(_RAW_LINK.findall(token.content))
+    return found
+
+
+def _table_of(tokens: list[Token]) -> str:
+    rows = columns = 0
+    for token in tokens:
+        rows += token.type == "tr_open"
+        columns += token.type == "th_open"
+        if token.type == "table_close":
+            break
+    return f"table {rows}x{columns}"
+
+
+def opened_boxes(lines: list[str]) -> tuple[list[str], list[int]]:
+    """The lines without heads and indents of admonitions, details and tabs, and the numbers they had."""
+    out: list[str] = []
+    numbers: list[int] = []
+    boxes: list[int] = []  # columns at which the bodies of open boxes start
+    fence = ""
+    for number, line in enumerate(lines, 1):
+        bare = line.strip()
+        column = len(line) - len(line.lstrip(" "))
+        while boxes and bare and not fence and column < boxes[-1]:
+            boxes.pop()
+        shift = 4 * len(boxes) if bare else 0
+        inner = line[min(shift, column) :]
+        match = _FENCE.match(inner)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence) and not match[2]:
+            fence = ""
+        elif not fence and _BOX.match(inner):
+            boxes.append(column + 4)
+            inner = ""
+        out.append(inner)
+        numbers.append(number)
+    return out, numbers
+
+
+def without_maths(lines: list[str]) -> list[str]:
+    """The lines with formulas and snippet lines blank: GitHub reads no Markdown in the former and has not the latter."""
+    out, fence, maths = list(lines), "", False
+    for number, line in enumerate(out):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not mark[2]:
+                fence = ""
+        elif mark and not maths:
+            fence = mark[1]
+        elif maths or line.strip().startswith("$$"):
+            body = line.strip()
+            closes = body.endswith("$$") and (maths or len(body) > 2)
+            maths = not closes and bool(body)  # a blank line ends a formula that was not closed
+            out[number] = ""
+        elif _SNIPPET.match(line):
+            out[number] = ""
+    return out
+
+
+# ---- our side ----
+
+
+def rendered(tree: Element) -> list[Mark]:
+    """The marks of a rendered page."""
+    marks: list[Mark] = []
+    _walk(tree, 0, marks)
+    return marks
+
+
+def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
+    for child in element:
+        _, tag = trees.split_tag(child.tag)
+        names = trees.classes(child)
+        if names & _GENERATED or tag in ("svg", "math"):
+            continue
+        below = depth
+        if tag in ("ul", "ol") and "footnote" not in trees.classes(element):
+            marks.append(Mark(tag, depth))
+            below = depth + 1
+        elif tag == "li" and "footnote" not in names and not (child.get("id") or "").startswith("fn:"):
+            marks.append(Mark("li", depth))
+        elif tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            marks.append(Mark(tag))
+        elif tag == "pre":
+            marks.append(Mark("code"))
+            continue
+        elif tag == "figure" and child.find(".//table[@data-name]") is not None:
+            continue  # a data table: a fence to GitHub
+        elif tag == "table":
+            rows = [row for row in child.iter("tr")]
+            marks.append(Mark(f"table {len(rows)}x{len(rows[0]) if rows else 0}"))
+        elif tag == "a" and child.get("href"):
+            marks.append(Mark("link"))
+        _walk(child, below, marks)
