@@ -8,10 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 from bookbuild.downloads import Downloads, write_downloads
 from bookbuild.model import Book, BookError, Problem
@@ -26,9 +23,7 @@ class Options:
     chapters: tuple[str, ...] = ()  # globs over source paths; none: the whole book
     paper: str = "a4"
     jobs: int = 1
-    strict: bool | None = (
-        None  # None: errors fail. True: warnings too, and nothing is written. False: none fails
-    )
+    strict: bool | None = None  # None: errors fail; True: warnings too, nothing written; False: none
     format: str = "text"
 
 
@@ -46,29 +41,18 @@ def build(command: str, options: Options, progress: Progress) -> int:
     with _site_folder(command, options) as site:
         _prepare(options, progress)
         book = _render(options, site, progress)
-        problems = _check(book, progress)
-        if options.format != "json":
-            _show(problems, options)
-        fatal = options.strict and problems
-        files = Downloads()
-        if not fatal:
-            names = [name for name in ("pdf", "epub") if command in ("all", name)]
-            files = write_downloads(
-                names,
-                book,
-                site / "downloads",
-                progress,
-                globs=options.chapters,
-                paper=options.paper,
-                jobs=options.jobs,
-            )
-            problems += files.problems
+        found = _check(book, progress)
+        if options.format != "json":  # which is one document, at the end
+            _show(found, options)
+        names = [name for name in ("pdf", "epub") if command in ("all", name)]
+        files = Downloads() if options.strict and found else _download(names, book, site, options, progress)
+        problems = [*found, *files.problems]
         _show(problems if options.format == "json" else files.problems, options)
         if options.strict and problems:
             raise BookError(f"strict: {_count(problems)}, nothing written")
-        if command in ("all", "site") and (publish := _module("publish")):
-            publish.publish(book, files.made)
-        elif command != "check":
+        if command in ("all", "site"):
+            _publish(book, files.made)
+        elif names:
             _deliver(files.made, options.output)
     if command != "check":
         _tell(command, files.made, options, progress)
@@ -99,9 +83,11 @@ def _prepare(options: Options, progress: Progress) -> None:
         with progress.stage("fonts") as stage:
             stage.note = counted(len(make_fonts(folder)), "file")
     docs = docs_dir(options.config)
-    if (figures := _module("figures")) and (docs / "figures").is_dir():
+    if (docs / "figures").is_dir():
+        from bookbuild.figures import draw_all
+
         with progress.stage("figures", "figures") as stage:
-            figures.draw_all(options.config.parent, docs, stage)
+            draw_all(options.config.parent, docs, stage)
 
 
 def _render(options: Options, site: Path, progress: Progress) -> Book:
@@ -116,8 +102,9 @@ def _render(options: Options, site: Path, progress: Progress) -> Book:
 def _check(book: Book, progress: Progress) -> list[Problem]:
     """What rendering and the checks found, once each and in the files' order."""
     with progress.stage("check") as stage:
-        check = _module("check")
-        found = check.check(book) if check and hasattr(check, "check") else []
+        from bookbuild.check import check
+
+        found = check(book)
         told = {(problem.file, problem.line) for problem in found}
         own = {p for p in book.problems if p.code != "mkdocs-link" or (p.file, p.line) not in told}
         problems = sorted({*own, *found})
@@ -126,8 +113,20 @@ def _check(book: Book, progress: Progress) -> list[Problem]:
 
 
 def _show(problems: list[Problem], options: Options) -> None:
-    for problem in problems:
-        print(problem)
+    from bookbuild.check.report import report
+
+    print(report(problems, options.format), end="", flush=True)
+
+
+def _download(names: list[str], book: Book, site: Path, options: Options, progress: Progress) -> Downloads:
+    chosen = {"globs": options.chapters, "paper": options.paper, "jobs": options.jobs}
+    return write_downloads(names, book, site / "downloads", progress, **chosen)
+
+
+def _publish(book: Book, made: list[Path]) -> None:
+    from bookbuild.publish import publish
+
+    publish(book, made)
 
 
 def _deliver(made: list[Path], output: Path) -> None:
@@ -181,7 +180,3 @@ def _count(problems: list[Problem]) -> str:
     errors = sum(problem.severity == "error" for problem in problems)
     named = [counted(n, word) for n, word in ((errors, "error"), (len(problems) - errors, "warning")) if n]
     return ", ".join(named) or "no problems"
-
-
-def _module(name: str) -> ModuleType | None:
-    return import_module(f"bookbuild.{name}") if find_spec(f"bookbuild.{name}") else None

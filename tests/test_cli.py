@@ -174,7 +174,7 @@ def fault(tmp_path: Path, page: str, **more: str) -> Path:
     [
         ("# Two\n\nWords.\n\nSee [one](on.md).\n", 5, "on.md"),
         ("# Two\n\nSee [it](one.md#detials).\n", 3, "details"),
-        ("# Two\n\n\n\n![A plot](plot.svg)\n", 5, "plot.svg"),
+        ('# Two\n\n\n\n![A plot](plot.svg "A plot.")\n', 5, "plot.svg"),
     ],
     ids=["wrong link", "wrong anchor", "missing picture"],
 )
@@ -226,7 +226,7 @@ def test_strict_fails_on_a_warning_that_a_plain_build_only_prints(tmp_path):
 
 def test_problems_as_json_are_one_document_with_place_and_severity(tmp_path):
     done = build(fault(tmp_path, "# Two\n\nSee [one](on.md).\n"), "check", "--format", "json")
-    [problem] = json.loads(done.stdout)
+    [problem] = json.loads(done.stdout)["problems"]
     assert (problem["file"], problem["line"], problem["severity"]) == ("docs/two.md", 3, "error")
 
 
