@@ -97,6 +97,8 @@ def drawing(source: str, prefix: str) -> Element:
     rules = "\n".join(style.text or "" for style in svg.iter(f"{{{trees.SVG}}}style"))
     for element in svg.iter():
         element.tag = trees.split_tag(element.tag)[1]
+        for key in [k for k in element.attrib if k.startswith("{")]:  # xml:space, which Markdown cannot write
+            del element.attrib[key]
     style_to_attributes(svg, rules)
     prune(svg)
     prefix_ids(svg, prefix)
