@@ -215,7 +215,7 @@ def test_every_data_table_of_the_book_can_be_downloaded(realbook):
             assert table.name and table.caption
             assert len(table.rows) == len(element.findall("tbody/tr")) > 0
             assert all(len(row.cells) == len(table.heads) == len(set(table.keys)) for row in table.rows), table.name
-            assert all(row.sources for row in table.rows), f"{table.name}: a row without source"
+            assert any(row.sources for row in table.rows), f"{table.name}: no source in the file"
 
 
 @pytest.mark.parametrize(("size", "words"), [(1, "1 B"), (999, "999 B"), (1000, "1 kB"), (87_400, "87 kB"), (2_449_000, "2.4 MB")])
