@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import MINIBOOK, ROOT
@@ -448,8 +449,9 @@ def test_each_footnote_reaches_its_own_chapters_note(mini, minibook):
     seen = []
     for name in mini.spine:
         for link in mini.tree(name).iter(f"{X}a"):
-            if link.get(TYPE) != "noteref":
+            if "footnote-ref" not in classes(link):
                 continue
+            assert (link.get(TYPE), link.get("role")) == ("noteref", "doc-noteref")
             home = mini.at(name, link.get("href"))
             note = next(
                 e for e in mini.tree(home).iter() if e.get("id") == link.get("href").partition("#")[2]
@@ -617,6 +619,18 @@ def test_formulas_stay_mathml_with_their_source(odd):
     assert math.get("alttext") == "\\frac{a}{b}" and math.get("display") == "block"
 
 
+def test_formulas_can_be_pictures_for_readers_without_mathml(tmp_path):
+    """The picture says the formula's source; as high as the text it stands in."""
+    out = tmp_path / "b.epub"
+    write_epub(fragment_book(tmp_path, {"P": {"one.md": f"<h1>X</h1>{MATHS}"}}), out, maths="images")
+    book = Epub(out)
+    image = next(book.sections("one")[0].iter(f"{X}img"))
+    assert image.get("alt") == "\\frac{a}{b}"
+    assert re.search(r"width:\s*[\d.]+em", image.get("style"))
+    assert book.manifest[pictures_of(book)[0]].get("media-type") == "image/svg+xml"
+    assert "MathML" not in book.metadata("schema:accessibilityFeature")
+
+
 # ---- pictures
 
 
@@ -665,6 +679,32 @@ def test_pictures_that_are_not_in_the_book_leave_their_words(odd, tmp_path):
     assert [(w.file, w.code, w.severity) for w in facts["warnings"]] == [
         ("docs/one.md", "epub-picture", "warning")
     ] * 3
+
+
+def test_drawings_stand_on_white_paper(tmp_path):
+    """Dark ink without a ground could not be seen in a reader's dark mode; the drawing itself stays as written."""
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-5 -7 30 10"><linearGradient id="fade"/><path d="M0 0h9"/></svg>'
+    clear = io.BytesIO()
+    Image.new("RGBA", (4, 4), (0, 0, 0, 0)).save(clear, "PNG")
+    site_with(tmp_path, {"d.svg": svg.encode(), "d.png": clear.getvalue()})
+    book = written(tmp_path, '<h1>X</h1><img src="../d.svg" alt=""><img src="../d.png" alt="">')
+    drawing, pixels = (book.data[name] for name in pictures_of(book))
+    ground, *rest = ElementTree.fromstring(drawing)
+    assert (local(ground), ground.get("x"), ground.get("y"), ground.get("width")) == (
+        "rect",
+        "-5",
+        "-7",
+        "100%",
+    )
+    assert b'viewBox="-5 -7 30 10"' in drawing and [local(e) for e in rest] == ["linearGradient", "path"]
+    assert Image.open(io.BytesIO(pixels)).convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
+
+
+def test_drawings_in_the_text_get_paper_unless_they_use_its_ink(tmp_path):
+    html = '<h1>X</h1><svg viewBox="1 2 3 4"><path d="M0 0h9"/></svg><svg viewBox="0 0 9 9"><path stroke="currentColor"/></svg>'
+    plain, inked = (e for e in written(tmp_path, html).sections("one")[0].iter() if local(e) == "svg")
+    assert next((local(e), e.get("x"), e.get("y")) for e in plain) == ("rect", "1", "2")
+    assert [local(e) for e in inked] == ["path"]
 
 
 def test_large_pictures_shrink_to_what_devices_show(tmp_path):

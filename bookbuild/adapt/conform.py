@@ -53,6 +53,7 @@ _OWN = {
 _STYLED = {"align": "text-align", "valign": "vertical-align", "width": "width", "height": "height"}
 _SCHEMES = {"http", "https", "mailto", "tel", "ftp"}  # epubcheck warns of schemes that are not registered
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_XML_NAME = re.compile(r"^[^\W\d][\w.-]*$")
 _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -62,6 +63,8 @@ def conform(tree: Element, place: Place) -> None:
         if trees.split_tag(element.tag)[0] == "" and isinstance(element.tag, str):
             _name(element)
             _attributes(element)
+        elif isinstance(element.tag, str):
+            _foreign(element)
         _characters(element)
     _lists(tree)
     _nest(tree, phrase=False)
@@ -112,6 +115,14 @@ def _attributes(element: Element) -> None:
         _address(element)
     if element.tag == "img":
         element.set("alt", element.get("alt", ""))
+
+
+def _foreign(element: Element) -> None:
+    """SVG and MathML stay as written, but for what XML cannot say and what would run."""
+    for key in list(element.keys()):
+        name = trees.split_tag(key)[1]
+        if not _XML_NAME.match(name) or name.startswith("on"):
+            del element.attrib[key]
 
 
 def _is_count(value: str) -> bool:

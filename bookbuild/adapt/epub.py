@@ -193,6 +193,15 @@ def footnotes(tree: Element, place: Place) -> None:
         trees.replace(parent, block, *([notes] if len(notes) else []))
 
 
+def marks(tree: Element, place: Place) -> None:
+    """The letters and numbers in a data table that lead to its notes and sources pop up where readers do that."""
+    for sup in tree.iter("sup"):
+        if "mark" in trees.classes(sup):
+            for link in sup.iter("a"):
+                link.set(TYPE, "noteref")
+                link.set("role", "doc-noteref")
+
+
 def _aside(item: Element, number: int) -> Element:
     aside = Element("aside", {TYPE: "footnote", "role": "doc-footnote", "class": "footnote"})
     if item.get("id"):
@@ -233,5 +242,6 @@ EPUB: tuple[Rewrite, ...] = (
     pairs,
     *COMMON,
     footnotes,
+    marks,
     conform,
 )

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 from bookbuild import trees
 from bookbuild.adapt.epub import TYPE
 from bookbuild.epub.names import FileNames, name_ids, xml_name
-from bookbuild.epub.pictures import Pictures
+from bookbuild.epub.pictures import Pictures, paper
 from bookbuild.model import Chapter
 
 LARGEST = 280_000  # bytes of one file; readers turn slow, and some refuse, beyond 300 kB
@@ -157,6 +157,16 @@ def place_pictures(tree: Element, pictures: Pictures, warn) -> None:
             words = Element("span", {"class": "picture-missing"})
             words.text = image.get("alt") or source.rpartition("/")[2][:80]
             trees.replace(parent, image, words)
+
+
+def place_drawings(tree: Element) -> None:
+    """Drawings inside of the text get white paper as those in files do, unless they draw in the text's own ink."""
+    for parent, svg in trees.with_parents(tree):
+        if svg.tag != f"{{{trees.SVG}}}svg" or trees.split_tag(parent.tag)[0]:
+            continue
+        inked = any(value.lower() == "currentcolor" for e in svg.iter() for value in e.attrib.values())
+        if not inked and not {"twemoji", "icon"} & (trees.classes(parent) | trees.classes(svg)):
+            svg.insert(0, Element(f"{{{trees.SVG}}}rect", paper(svg.get("viewBox"))))
 
 
 def connect(documents: list[Document]) -> dict[str, str]:

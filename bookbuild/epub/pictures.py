@@ -10,9 +10,11 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote_to_bytes
 
+from lxml import etree
 from PIL import Image, UnidentifiedImageError
 
 from bookbuild.epub.names import FileNames
+from bookbuild.trees import SVG
 
 LONGEST = 1600  # pixels of a picture's longer side; sharp on every reading device
 _CORE = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "GIF": ("image/gif", ".gif")}
@@ -69,7 +71,7 @@ class Pictures:
 def _accepted(data: bytes) -> tuple[bytes, tuple[str, str]] | None:
     """The bytes to store and their format, by content: names and endings are not to be believed."""
     if _is_svg(data):
-        return data, _SVG
+        return _grounded(data)
     try:
         with Image.open(BytesIO(data)) as image:
             image.load()
@@ -83,25 +85,53 @@ def _is_svg(data: bytes) -> bool:
     return head.startswith(b"<") and b"<svg" in data[:4000]
 
 
+def paper(view_box: str | None) -> dict[str, str]:
+    """The attributes of a white rectangle that fills a drawing."""
+    corner = (view_box or "0 0").replace(",", " ").split()
+    return {"x": corner[0], "y": corner[1], "width": "100%", "height": "100%", "fill": "#fff"}
+
+
+def _grounded(data: bytes) -> tuple[bytes, tuple[str, str]] | None:
+    """The drawing on white paper, otherwise as it was: dark ink on a reader's dark page could not be seen.
+
+    A rectangle, since readers' dark modes take backgrounds away from style sheets, but not from pictures.
+    """
+    try:
+        root = etree.fromstring(
+            data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+        )
+    except etree.XMLSyntaxError:
+        return None
+    if etree.QName(root).localname != "svg":
+        return None
+    ground = etree.Element(f"{{{SVG}}}rect", paper(root.get("viewBox")))
+    root.insert(0, ground)
+    return etree.tostring(root.getroottree(), encoding="utf-8", xml_declaration=True), _SVG
+
+
 def _shrunk(data: bytes, image: Image.Image) -> tuple[bytes, tuple[str, str]]:
+    """Small enough, in a core format and on a white ground."""
     kind = image.format or ""
-    moving = getattr(image, "is_animated", False)
-    if moving and kind in _CORE:
+    if kind in _CORE and getattr(image, "is_animated", False):
         return data, _CORE[kind]
     large = max(image.size) > LONGEST
-    if kind in _CORE and not large and (kind != "PNG" or len(data) < _WORTH):
+    clear = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+    if kind in _CORE and not large and not clear and (kind != "PNG" or len(data) < _WORTH):
         return data, _CORE[kind]
-    target = "JPEG" if kind == "JPEG" else "PNG"
+    if clear:
+        layer = image.convert("RGBA")
+        image = Image.new("RGB", image.size, "white")
+        image.paste(layer, mask=layer.getchannel("A"))
     if large:
-        if image.mode not in ("RGB", "RGBA", "L", "LA"):
-            image = image.convert("RGBA" if "transparency" in image.info or image.mode == "PA" else "RGB")
+        if image.mode not in ("RGB", "L"):
+            image = image.convert("RGB")
         image.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS)
+    target = "JPEG" if kind == "JPEG" else "PNG"
     out = BytesIO()
     if target == "JPEG":
         image.save(out, "JPEG", quality=88, optimize=True, progressive=True)
     else:
         image.save(out, "PNG", optimize=True)
     smaller = out.getvalue()
-    if kind == target and not large and len(smaller) >= len(data):
-        smaller = data
-    return smaller, _CORE[target]
+    unchanged = kind == target and not large and not clear
+    return (data if unchanged and len(data) <= len(smaller) else smaller), _CORE[target]
