@@ -941,7 +941,7 @@ class Supervisor:
             more |= {"MASTER_ADDR": self.place.address, "MASTER_PORT": self.place.port}
             more |= {} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": 1}
             self.workers[rank] = subprocess.Popen(
-                [sys.executable, *sys.argv],
+                [sys.executable, *sys.orig_argv[1:]],
                 env=os.environ | {name: str(value) for name, value in more.items()},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

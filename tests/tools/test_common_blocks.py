@@ -20,6 +20,7 @@ import blocks
 import pytest
 import sync_blocks
 import tomllib
+import torch
 
 TOOLS = sync_blocks.tool_files()
 OLDEST_PYTHON = shutil.which("python3.10") or sys.executable
@@ -193,7 +194,6 @@ def test_clocks_and_throttle_reasons_are_read_whichever_name_the_driver_has(tmp_
 
 
 def test_the_environment_names_what_decides_a_measurement_and_no_secret(monkeypatch):
-    torch = pytest.importorskip("torch")
     monkeypatch.setenv("NCCL_ALGO", "Ring")
     monkeypatch.setenv("HF_TOKEN", "secret")
     where = blocks.environment(torch, "cpu")
@@ -203,11 +203,7 @@ def test_the_environment_names_what_decides_a_measurement_and_no_secret(monkeypa
 
 
 def test_an_absent_device_is_wrong_usage():
-    torch = pytest.importorskip("torch")
-    if torch.cuda.is_available():
-        kind = "hpu"
-    else:
-        kind = "cuda"
+    kind = "hpu" if torch.cuda.is_available() else "cuda"
     with pytest.raises(blocks.ToolError, match=f"no {kind} device") as caught:
         blocks.pick_device(torch, kind)
     assert caught.value.status == 2

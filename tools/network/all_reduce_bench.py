@@ -37,6 +37,7 @@ import faulthandler
 import functools
 import importlib
 import io
+import itertools
 import json
 import math
 import os
@@ -963,7 +964,7 @@ class Supervisor:
             more |= {"MASTER_ADDR": self.place.address, "MASTER_PORT": self.place.port}
             more |= {} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": 1}
             self.workers[rank] = subprocess.Popen(
-                [sys.executable, *sys.argv],
+                [sys.executable, *sys.orig_argv[1:]],
                 env=os.environ | {name: str(value) for name, value in more.items()},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -1247,6 +1248,7 @@ SHARDED = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 ONE_WAY_GB_PER_S = {  # scale-up link of one accelerator, vendor-stated, for the line in the plot on one node
     r"A100.*SXM": 300, r"H(100|800).*HBM3|H200(?!.*NVL)": 450, r"B[23]00": 900, r"MI3(00|25)X": 448, r"MI35[05]X": 535.5,
 }  # fmt: skip
+ADDED = ("fp64", "fp32", "bf16", "fp16", "int64", "int32", "int8", "uint8")  # formats that collectives add
 CYCLE = 97  # values 1 to 97 are exact in every dtype here, and no two of 97 ranks send the same
 
 
@@ -1497,7 +1499,7 @@ class Bench:
                 self.handles[tuple(ranks)] = self.dist.new_group(ranks)
         self.flag = torch.ones(1, device=self.device)
         self.sync = functools.partial(synchronize, torch, self.kind)
-        self.dtype = getattr(torch, DTYPES[args.dtype])
+        self.collective, self.dtype_name = args.collective[0], args.dtype[0]
         self.start_line()
 
     def note_devices(self, when: str) -> None:
@@ -1520,7 +1522,7 @@ class Bench:
         if self.kind == "cpu":
             room //= self.hosts.count(self.link.host)
         rooms = self.link.gather(room)
-        copies = 2 if args.collective in (*SHARDED, "send_recv") else 1
+        copies = 1 if set(args.collective) <= {"all_reduce", "broadcast", "reduce"} else 2
         fits = int(0.8 * min(rooms)) // copies
         if most > fits:
             tight = rooms.index(min(rooms))
@@ -1534,17 +1536,18 @@ class Bench:
 
     def case(self, size: int, ranks: list[int]) -> Case:
         """Buffers for this rank's group; differing calls are found here, before one is made."""
-        mine = {"collective": self.args.collective, "dtype": str(self.dtype), "bytes": size}
+        dtype = getattr(self.torch, DTYPES[self.dtype_name])
+        mine = {"collective": self.collective, "dtype": str(dtype), "bytes": size}
         if self.args.inject.hits(self.link, "mismatch"):
             mine["dtype"], mine["bytes"] = "torch.float64", size // 2
         agree(self.link, "ranks disagree on the call, which was therefore not made:", mine)
-        name, handle = self.args.collective, self.handles.get(tuple(ranks))
-        return Case(self.torch, name, size, self.dtype, self.device, self.link, handle, ranks)
+        handle = self.handles.get(tuple(ranks))
+        return Case(self.torch, self.collective, size, dtype, self.device, self.link, handle, ranks)
 
     def measure(self, size: int, groups: list[list[int]]) -> None:
         """One payload in one round of groups: check, warm up, time, report."""
         args, link = self.args, self.link
-        link.step(f"{args.collective} of {format_size(size)}")
+        link.step(f"{self.collective} of {format_size(size)}")
         ranks = next((ranks for ranks in groups if link.rank in ranks), [link.rank])
         idle = len(ranks) == 1 and args.groups == "pairs"  # an odd rank out has nobody to meet this round
         case = self.case(size, ranks)
@@ -1584,16 +1587,17 @@ class Bench:
         for ranks in groups if everyone else ():
             theirs = [[(a / 1e6, b / 1e6) for a, b in everyone[rank]] for rank in ranks]
             label = self.args.groups if self.args.groups == "world" else "-".join(map(str, ranks))
-            row = make_row(self.args.collective, self.args.dtype, size, ranks, self.hosts, theirs, label)
+            row = make_row(self.collective, self.dtype_name, size, ranks, self.hosts, theirs, label)
             if self.args.stability:
-                row |= {"since_s": since, "times_us": [t * 1e6 for t in transfers(self.args.collective, theirs)[0]]}
+                row |= {"since_s": since, "times_us": [t * 1e6 for t in transfers(self.collective, theirs)[0]]}
             self.link.report("row", row)
 
 
 def work(args, link: Link) -> None:
     bench = Bench(args, link)
-    for size in bench.sizes():
-        for groups in bench.rounds:
+    sizes = bench.sizes()
+    for bench.collective, bench.dtype_name in itertools.product(args.collective, args.dtype):
+        for size, groups in itertools.product(sizes, bench.rounds):
             bench.measure(size, groups)
     bench.note_devices("after")
 
@@ -1631,18 +1635,19 @@ class Reporter:
 
     def head(self, data: dict) -> None:
         hosts = len(set(data["hosts"]))
-        print(f"# {self.args.collective} {self.args.dtype}, {data['ranks']} ranks on {hosts} host{'s' * (hosts > 1)}, "
+        print(f"# {data['ranks']} ranks on {hosts} host{'s' * (hosts > 1)}, "
               f"{data['device']}, torch {data['torch']}, NCCL {data['nccl'] or '-'}, {data['time_utc']}")  # fmt: skip
-        print(f"{'payload':>10} {'group':>12} {'time us':>11} {'p5':>11} {'p95':>11} {'algbw':>9} {'busbw':>9} {'waited us':>10}  late",
-              flush=True)  # fmt: skip
+        print(f"{'collective':<14} {'dtype':<5} {'payload':>9} {'group':>8} {'time us':>11} {'p5':>11} {'p95':>11} "
+              f"{'algbw':>8} {'busbw':>8} {'waited us':>10}  late", flush=True)  # fmt: skip
 
     def line(self, row: dict) -> None:
         if self.args.stability and row["since_s"] - self.shown < 10 and len(self.report["results"]) > 1:
             return
         self.shown = row.get("since_s", 0)
         t, late = row["time_us"], ", ".join(f"rank {r['rank']} on {r['host']}" for r in row["late_ranks"])
-        print(f"{format_size(row['bytes']):>10} {row['group']:>12} {t['median']:>11.1f} {t['p5']:>11.1f} {t['p95']:>11.1f} "
-              f"{row['algbw_gb_per_s']['median']:>9.2f} {row['busbw_gb_per_s']['median']:>9.2f} "
+        print(f"{row['collective']:<14} {row['dtype']:<5} {format_size(row['bytes']):>9} {row['group']:>8} "
+              f"{t['median']:>11.1f} {t['p5']:>11.1f} {t['p95']:>11.1f} "
+              f"{row['algbw_gb_per_s']['median']:>8.2f} {row['busbw_gb_per_s']['median']:>8.2f} "
               f"{row['waited_us']['median']:>10.1f}  {late or '-'}", flush=True)  # fmt: skip
         if self.wire and row["busbw_gb_per_s"]["median"] > self.wire:
             why = "the network reduces on the way (NVLS, SHARP), so that fewer bytes cross a link than busbw assumes"
@@ -1678,15 +1683,17 @@ class Reporter:
 
     def draw(self, rows: list[dict]) -> None:
         args, levels = self.args, [(f"wire, {self.wire:g} GB/s", self.wire)] if self.wire else []
-        title = f"{args.collective}, {args.dtype}, {self.report['environment'].get('ranks')} ranks"
+        where = self.report["environment"]
+        title = f"{', '.join(args.collective)}: {where.get('ranks')} ranks, {where.get('device')}"
         if args.stability:
             series = [("busbw, each call", over_time(rows))]
             write_plot(args.plot, title, "seconds", "busbw, GB/s", series, levels, points=True)
             return
         groups: dict[str, list] = {}
         for row in rows:
-            groups.setdefault(row["group"], []).append((row["bytes"], row["busbw_gb_per_s"]["median"]))
-        write_plot(args.plot, title, "payload", "busbw, GB/s", list(groups.items())[:12], levels, True, format_size)
+            label = f"{row['collective']} {row['dtype']} {row['group']}"
+            groups.setdefault(label, []).append((row["bytes"], row["busbw_gb_per_s"]["median"]))
+        write_plot(args.plot, title, "payload", "busbw, GB/s", list(groups.items()), levels, True, format_size)
 
 
 def flat(row: dict) -> dict:
@@ -1710,14 +1717,14 @@ def regular_late(rows: list[dict]) -> list[tuple[int, str, int, int]]:
 def slow_groups(rows: list[dict], hosts: list[str]) -> list[str]:
     """Groups under 80 % of the median of their payload, once there are three to compare."""
     said = []
-    for size in dict.fromkeys(row["bytes"] for row in rows):
-        same = [row for row in rows if row["bytes"] == size and "times_us" not in row]
+    for kind in dict.fromkeys((row["bytes"], row["collective"], row["dtype"]) for row in rows):
+        same = [r for r in rows if (r["bytes"], r["collective"], r["dtype"]) == kind and "times_us" not in r]
         usual = percentile([row["busbw_gb_per_s"]["median"] for row in same], 0.5) if len(same) > 2 else 0
         for row in same:
             rate = row["busbw_gb_per_s"]["median"]
             if rate < 0.8 * usual:
                 names = ", ".join(f"{rank} on {hosts[rank]}" for rank in row["ranks"][:8])
-                said.append(f"slow group at {format_size(size)}: ranks {names}: {rate:.2f} GB/s, median of all {usual:.2f}")
+                said.append(f"slow group at {format_size(kind[0])}: ranks {names}: {rate:.2f} GB/s, median of all {usual:.2f}")
     return said
 
 
@@ -1752,9 +1759,12 @@ def device_guess(wanted: str) -> int:
 
 
 def main() -> int:
-    names = ("device", "dtype", "warmup", "iters", "min-bytes", "max-bytes", "json", "csv", "plot", "timeout", "quiet")
+    names = ("device", "warmup", "iters", "min-bytes", "max-bytes", "json", "csv", "plot", "timeout", "quiet")
     parser = make_parser(__doc__, *names, max_bytes=None)
-    parser.add_argument("--collective", choices=COLLECTIVES, default="all_reduce", help="what to time (%(default)s)")
+    parser.add_argument("--collective", nargs="+", choices=(*COLLECTIVES, "all"), default=["all_reduce"], metavar="NAME",
+                        help=f"what to time (all_reduce): all, {', '.join(COLLECTIVES)}")  # fmt: skip
+    parser.add_argument("--dtype", nargs="+", choices=ADDED, default=["bf16"], metavar="TYPE",
+                        help=f"number formats (bf16): {', '.join(ADDED)}")  # fmt: skip
     parser.add_argument("--groups", choices=("world", "node", "rail", "pairs"), default="world",
                         help="all ranks; each host's; equal local ranks across hosts; every pair (%(default)s)")  # fmt: skip
     parser.add_argument("--stability", type=float, metavar="S", help="time the largest payload for S seconds")
@@ -1764,12 +1774,14 @@ def main() -> int:
     parser.add_argument("--inject", type=Fault.parse, default=Fault(), metavar="KIND:RANK[:S]",
                         help=f"rehearse a fault: {', '.join(Fault.KINDS)}")  # fmt: skip
     args = parser.parse_args()
-    if args.groups == "pairs" and args.collective not in ("all_reduce", "send_recv"):
+    if args.groups == "pairs" and args.collective not in (["all_reduce"], ["send_recv"]):
         parser.error("--groups pairs exchanges with send_recv")
     if args.groups == "pairs":
-        args.collective = "send_recv"
-    if args.dtype not in ("fp64", "fp32", "bf16", "fp16", "int64", "int32", "int8", "uint8"):
-        parser.error(f"--dtype {args.dtype}: no collective adds that")
+        args.collective = ["send_recv"]
+    if "all" in args.collective:
+        args.collective = list(COLLECTIVES)
+    if args.stability and len(args.collective) * len(args.dtype) > 1:
+        parser.error("--stability watches one collective in one --dtype")
     if args.iters < 1 or (args.max_bytes or args.min_bytes) < args.min_bytes or args.min_bytes < 1:
         parser.error("nothing to measure: --iters and sizes must be positive, --max-bytes not below --min-bytes")
     nproc = args.nproc or (None if LINK in os.environ or "RANK" in os.environ else device_guess(args.device))

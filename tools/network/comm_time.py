@@ -329,15 +329,15 @@ def bound_us(collective: str, size: int, f: Fabric) -> float:
     n, k = f.ranks, f.nodes
     if f.in_switch:
         return size / f.link / 1e3
-    inside = share(collective, n) * size / f.link / 1e3
+    sent = share(collective, n) * size
     if k == 1:
-        return inside
+        return sent / f.link / 1e3
     out = {"all_to_all": f.per_node * size * (n - f.per_node) / n, "send_recv": size}.get(
         collective, share(collective, k) * size
     )
     nics = 1 if collective == "send_recv" else f.per_node
     crossing = out / nics / f.nic / 1e3
-    return crossing if collective == "send_recv" else max(crossing, inside * (f.per_node - 1) / max(1, n - 1))
+    return max(crossing, sent / (f.link + f.nic) / 1e3)
 
 
 def expected_us(collective: str, size: int, f: Fabric) -> dict[str, float]:
