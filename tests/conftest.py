@@ -15,14 +15,17 @@ REALBOOK = ROOT / "mkdocs.yml"
 
 # program → the Debian package that brings it; `build.py test` prints one install command from the skips
 PACKAGES = {
+    "bash": "bash",
     "chromium": "chromium",
     "chromedriver": "chromium-driver",
     "fio": "fio",
+    "ip": "iproute2",
     "java": "default-jre-headless",
     "pdftoppm": "poppler-utils",
     "pdftotext": "poppler-utils",
     "qpdf": "qpdf",
     "shellcheck": "shellcheck",
+    "unshare": "util-linux",
 }
 
 

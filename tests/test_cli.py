@@ -6,9 +6,11 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pikepdf
@@ -384,6 +386,25 @@ def test_ctrl_c_is_exit_130_one_line_and_no_half_site(tiny, tmp_path, slow):
     assert (process.returncode, out, err) == (130, "", "build.py: interrupted\n")
     assert not (tiny / "site").exists()
     assert leftovers(tiny) == []
+
+
+def test_serve_shows_the_book_until_ctrl_c(tiny):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with (tiny / "mkdocs.yml").open("a") as config:
+        config.write(f"dev_addr: {address}\n")
+    command = [sys.executable, ROOT / "build.py", "serve", "--no-bootstrap", "--config", tiny / "mkdocs.yml"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if f"Serving on http://{address}/" in line:
+                break
+        with urllib.request.urlopen(f"http://{address}/one/", timeout=30) as page:
+            assert "More words." in page.read().decode()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert not (tiny / "site").exists()
 
 
 # ---- what is said ----
