@@ -237,6 +237,12 @@ def test_problems_for_github_are_its_workflow_commands(tmp_path):
     assert re.match(r"::error file=docs/two\.md,line=3(,title=[^:]+)?::.*on\.md", done.stdout)
 
 
+def test_the_book_of_this_repository_has_no_errors():
+    done = run("check", "--quiet", "--format", "json")
+    errors = [p for p in json.loads(done.stdout)["problems"] if p["severity"] == "error"]
+    assert (done.returncode, errors) == (0, [])
+
+
 # ---- faults of the configuration ----
 
 
