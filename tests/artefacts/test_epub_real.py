@@ -55,15 +55,17 @@ def test_files_are_of_a_size_that_readers_take(book, realbook_epub):
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda s: f"{s[0]}x{s[1]}")
-def test_nothing_is_cut_on_a_screen(realbook_epub, browser, tmp_path, screen):
+@pytest.mark.parametrize("which", ["minibook_epub", "realbook_epub"])
+def test_nothing_is_cut_on_a_screen(which, request, browser, tmp_path, screen):
     """On a phone and on a tablet: no element reaches beyond the page, and none needs scrolling sideways."""
-    with zipfile.ZipFile(realbook_epub) as archive:
+    path = request.getfixturevalue(which)
+    with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path)
     metrics = {"width": screen[0], "height": screen[1], "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         cut = {}
-        for name in Epub(realbook_epub).spine:
+        for name in Epub(path).spine:
             browser.get((tmp_path / name).as_uri())
             if found := browser.execute_script(OVERFLOW):
                 cut[name] = found
