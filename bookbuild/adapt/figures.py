@@ -27,6 +27,8 @@ _LENGTH = re.compile(r"\s*([\d.]+)\s*(px|pt|pc|in|cm|mm)?\s*$")
 def pictures(tree: Element, place: Place) -> None:
     """Before links are resolved: say what is missing, mark lone pictures as figures, set widths."""
     for parent, child in trees.with_parents(tree):
+        if child.tag == f"{{{trees.SVG}}}svg" and "icon" not in trees.classes(child):
+            _drawing(parent, child)
         if child.tag != "img" or child.get("src", "").startswith("data:"):
             continue
         if urlsplit(child.get("src", "")).netloc:
@@ -41,6 +43,8 @@ def pictures(tree: Element, place: Place) -> None:
             parent.set("class", "picture")
         if parent.tag == "figure" or parent.get("class") == "picture":
             _place(parent, child, place)
+        elif match := _LENGTH.match(child.get("width", "")):  # print has no presentational attributes
+            child.set("style", f"width:{float(match[1]) * _POINTS[match[2] or '']:.1f}pt")
 
 
 def _lone(paragraph: Element) -> bool:
@@ -54,16 +58,32 @@ def _place(block: Element, image: Element, place: Place) -> None:
     target = place.links.resolve(place.chapter, image.get("src", ""))
     if not isinstance(target, Asset):
         return
-    size = natural_size(place.links.book.site_dir / target.path)
-    if size is None:
-        return
-    width, height = size
+    if size := natural_size(place.links.book.site_dir / target.path):
+        width, _ = _fit(block, *size)
+        image.set("style", f"width:{width:.1f}pt")
+
+
+def _drawing(parent: Element, svg: Element) -> None:
+    """An SVG in the page itself: as large as fits, and with a title, which is what PDF tags know it by."""
+    name = f"{{{trees.SVG}}}title"
+    if svg.find(name) is None:
+        title = Element(name)
+        title.text = svg.get("aria-label") or "Diagram"
+        svg.insert(0, title)
+    if size := _size_of(svg):
+        width, height = _fit(parent, *size)
+        svg.set("width", f"{width:.1f}pt")
+        svg.set("height", f"{height:.1f}pt")
+        svg.set("viewBox", svg.get("viewBox") or f"0 0 {size[0] / 0.75:g} {size[1] / 0.75:g}")
+
+
+def _fit(block: Element, width: float, height: float) -> tuple[float, float]:
+    """Width and height in points that measure and page allow; what needs it reaches into the margin column."""
     measure = FULL if width > PROSE else PROSE
     share = min(1.0, measure / width, HIGHEST / height)
-    if not image.get("width"):
-        image.set("style", f"width:{width * share:.1f}pt")
     if width * share > PROSE:
         block.set("class", " ".join(sorted(trees.classes(block) | {"wide"})))
+    return width * share, height * share
 
 
 def natural_size(file: Path) -> tuple[float, float] | None:
@@ -83,6 +103,10 @@ def _svg_size(file: Path) -> tuple[float, float] | None:
         _, root = next(ElementTree.iterparse(file, events=("start",)))
     except (ElementTree.ParseError, StopIteration):
         return None
+    return _size_of(root)
+
+
+def _size_of(root: Element) -> tuple[float, float] | None:
     sides = [_LENGTH.match(root.get(name, "")) for name in ("width", "height")]
     if all(sides):
         width, height = (float(m[1]) * _POINTS[m[2] or ""] for m in sides)

@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element
 from bookbuild import trees
 from bookbuild.model import BookError
 from bookbuild.printing.finish import finish, merge_nested_links
+from bookbuild.printing.fonts import generic_families
 
 INSTALL = (
     "pdf-pango WeasyPrint cannot load Pango; install it (Debian, Ubuntu: apt-get install libpango-1.0-0 "
@@ -39,11 +40,22 @@ def render_pdf(
     weasyprint = load()
     with _quick_gc(), _listen(say, page_done):
         text = "<!doctype html>" + trees.to_html(html)
-        document = weasyprint.HTML(string=text, url_fetcher=_fetcher(roots)).render(pdf_variant=VARIANT)
+        source = weasyprint.HTML(string=text, url_fetcher=_fetcher(roots))
+        document = source.render(font_config=_font_config(), pdf_variant=VARIANT)
         merge_nested_links(document)
         identifier = hashlib.sha256(text.encode()).digest()[:16]
         data = document.write_pdf(finisher=finish, pdf_identifier=identifier, pdf_variant=VARIANT)
     return data, len(document.pages)
+
+
+def _font_config():
+    """WeasyPrint's fonts, where pictures that name no face of their own get the book's."""
+    from weasyprint.text.ffi import fontconfig
+    from weasyprint.text.fonts import FontConfiguration
+
+    config = FontConfiguration()
+    fontconfig.FcConfigParseAndLoadFromMemory(config._config, generic_families(), True)
+    return config
 
 
 def _fetcher(roots: tuple[Path, ...]):

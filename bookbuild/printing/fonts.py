@@ -55,6 +55,16 @@ MONO = Face(
 )
 
 
+def generic_families() -> bytes:
+    """Fontconfig rules: "sans-serif" and the like, which pictures ask for, are the book's faces on any machine."""
+    rules = "".join(
+        f'<match target="scan"><test name="family"><string>{face.family}</string></test>'
+        f'<edit name="family" mode="append_last"><string>{name}</string></edit></match>'
+        for name, face in (("serif", SERIF), ("sans-serif", SANS), ("monospace", MONO))
+    )
+    return f'<?xml version="1.0"?><fontconfig>{rules}</fontconfig>'.encode()
+
+
 def font_faces() -> str:
     """@font-face rules; the files are variable in weight, so one rule a style is enough."""
     return "\n".join(

@@ -149,3 +149,20 @@ def test_pages_of_the_front_matter_are_named_in_roman(tmp_path):
     second = [*book.chapters][1]
     tree = adapt(replace(place, chapter=second), PRINT)
     assert tree.find(".//a").get("class") == "elsewhere roman"
+
+
+def test_a_drawing_in_the_page_fits_and_has_a_title(tmp_path):
+    """1,000 px are 750 pt; the type area has 431."""
+    html = '<figure><svg aria-label="A loop" width="1000" height="200" viewBox="0 0 1000 200"></svg></figure>'
+    tree = rewritten(tmp_path, html, pictures)
+    svg = tree.find(f".//{SVG}")
+    assert float(svg.get("width").removesuffix("pt")) == pytest.approx(431, abs=1)
+    assert float(svg.get("height").removesuffix("pt")) == pytest.approx(86.2, abs=0.5)
+    assert svg.findtext(f"{{{trees.SVG}}}title") == "A loop"
+    assert "wide" in trees.classes(tree.find("figure"))
+
+
+def test_the_width_that_an_author_gives_is_kept(tmp_path):
+    """24 CSS pixels are 18 points."""
+    tree = rewritten(tmp_path, '<p>A dot <img src="dot.png" alt="x" width="24"> in a line.</p>', pictures)
+    assert tree.find(".//img").get("style") == "width:18.0pt"
