@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from base64 import b64encode
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import datetime
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +17,7 @@ from bookbuild import __version__
 from bookbuild.adapt.common import Place, adapt, unique_id
 from bookbuild.adapt.print import PRINT
 from bookbuild.cover import art_svg
+from bookbuild.dates import build_date
 from bookbuild.links import Inside, LinkMap
 from bookbuild.model import Book, BookError, Chapter, Problem
 from bookbuild.printing import engine, pages
@@ -148,9 +148,3 @@ def style_sheet(paper: str) -> str:
 .cover {{ height: {height}mm }}
 """
     return f"{font_faces()}\n{sheet}\n{size}"
-
-
-def build_date() -> datetime:
-    """SOURCE_DATE_EPOCH where it is set, else now; UTC."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    return datetime.fromtimestamp(int(epoch) if epoch else int(time.time()), timezone.utc)

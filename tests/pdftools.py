@@ -93,3 +93,16 @@ def links(pdf: pikepdf.Pdf) -> Iterator[tuple[int, str, str]]:
                 yield number, "inside", str(annotation.Dest)
             else:
                 yield number, "outside", str(annotation.A.URI)
+
+
+def destination_tops(pdf: pikepdf.Pdf) -> dict[str, tuple[int, float]]:
+    """Named destinations: page (from 0) and points from its top."""
+    numbers = {page.objgen: number for number, page in enumerate(pdf.pages)}
+    names = pdf.Root.Names.Dests.Names
+    found = {}
+    for i in range(0, len(names), 2):
+        place = names[i + 1]
+        number = numbers[place[0].objgen]
+        height = float(pdf.pages[number].mediabox[3])
+        found[str(names[i])] = number, height - float(place[3])
+    return found
