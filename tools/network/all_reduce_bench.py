@@ -1509,9 +1509,8 @@ class Bench:
 
     def start_line(self) -> None:
         """A barrier over all ranks that also waits for the device."""
-        self.dist.all_reduce(self.flag)
-        self.sync()
         self.flag.fill_(1)
+        self.dist.all_reduce(self.flag)
         self.sync()
 
     def sizes(self) -> list[int]:

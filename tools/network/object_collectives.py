@@ -1238,9 +1238,8 @@ def enter(args, link: Link):
     flag = torch.ones(1, dtype=torch.int32, device=device)
 
     def start_line():
-        dist.all_reduce(flag)
-        sync()
         flag.fill_(1)
+        dist.all_reduce(flag)
         sync()
 
     start_line()

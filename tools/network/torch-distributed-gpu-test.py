@@ -1203,9 +1203,8 @@ class Check:
         return f"{self.dist.get_backend()} connects"
 
     def start_line(self) -> None:
-        self.dist.all_reduce(self.flag)
-        self.sync()
         self.flag.fill_(1)
+        self.dist.all_reduce(self.flag)
         self.sync()
 
     def monitored_barrier(self) -> str:
