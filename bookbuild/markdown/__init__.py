@@ -11,6 +11,7 @@ from bookbuild.markdown.headings import HeadingExtension
 from bookbuild.markdown.links import LinkExtension
 from bookbuild.markdown.lists import ListExtension
 from bookbuild.markdown.maths import MathsExtension
+from bookbuild.markdown.pipes import PipeExtension
 from bookbuild.markdown.scripts import make_script
 from bookbuild.markdown.snippets import SnippetExtension
 from bookbuild.markdown.table_html import make_table
@@ -26,6 +27,7 @@ class BookExtension(Extension):
             ListExtension(),
             HeadingExtension(),
             LinkExtension(),
+            PipeExtension(),
             MathsExtension(),
             CaptionExtension(),
             FenceExtension("table", make_table),

@@ -70,14 +70,13 @@ def gfm_parser() -> MarkdownIt:
 
 def gfm(text: str) -> list[Mark]:
     """The marks of a source as GitHub reads it, in the order of the page; notes come last as they do there."""
-    opened, numbers = opened_boxes(text.splitlines())
-    opened = without_maths(opened)
+    opened = without_maths(opened_boxes(text.splitlines()))
     marks: list[Mark] = []
     depth = line = 0
     tokens = gfm_parser().parse("\n".join(opened))
     for place, token in enumerate(tokens):
         if token.map:
-            line = numbers[min(token.map[0], len(numbers) - 1)] if numbers else 0
+            line = token.map[0] + 1
         kind = token.type
         if kind in ("bullet_list_open", "ordered_list_open"):
             marks.append(Mark(token.tag, depth, line))
@@ -118,30 +117,29 @@ def _table_of(tokens: list[Token]) -> str:
     return f"table {rows}x{columns}"
 
 
-def opened_boxes(lines: list[str]) -> tuple[list[str], list[int]]:
-    """The lines without heads and indents of admonitions, details and tabs, and the numbers they had."""
+def opened_boxes(lines: list[str]) -> list[str]:
+    """The lines without heads and indents of admonitions, details and tabs, as many as before."""
     out: list[str] = []
-    numbers: list[int] = []
-    boxes: list[int] = []  # columns at which the bodies of open boxes start
+    boxes: list[int] = []  # columns at which the heads of open boxes stand
     fence = ""
-    for number, line in enumerate(lines, 1):
-        bare = line.strip()
-        column = len(line) - len(line.lstrip(" "))
-        while boxes and bare and not fence and column < boxes[-1]:
-            boxes.pop()
-        shift = 4 * len(boxes) if bare else 0
-        inner = line[min(shift, column) :]
+    for line in lines:
+        bare, column = line.strip(), len(line) - len(line.lstrip(" "))
+        if boxes and bare and not fence and column < boxes[-1] + 4:
+            while boxes and column < boxes[-1] + 4:
+                closed = boxes.pop()
+            if out and not out[-1].strip():  # no list goes on across a box's end
+                out[-1] = " " * (closed - 4 * len(boxes)) + "<!-- -->"
+        inner = line[min(4 * len(boxes), column) :]
         match = _FENCE.match(inner)
         if match and not fence:
             fence = match[1]
         elif match and match[1].startswith(fence) and not match[2]:
             fence = ""
         elif not fence and _BOX.match(inner):
-            boxes.append(column + 4)
-            inner = ""
+            inner = " " * (column - 4 * len(boxes)) + "<!-- -->"
+            boxes.append(column)
         out.append(inner)
-        numbers.append(number)
-    return out, numbers
+    return out
 
 
 def without_maths(lines: list[str]) -> list[str]:
