@@ -159,3 +159,43 @@ def test_fonts_are_embedded_and_only_the_book_s_own(made):
                 assert "/FontFile2" in obj.DescendantFonts[0].FontDescriptor
     families = ("Source-Serif-4", "IBM-Plex-Sans", "JetBrains-Mono")
     assert {n for n in names if not n.startswith(families)} == set()
+
+
+def test_no_heading_stands_at_the_foot_of_a_page(made):
+    """Below every heading there is a line of words, or of the next heading's, on its page."""
+    book, path, _ = made
+    words = [(w, size) for w, size in pdftools.words(path)]
+    lonely = []
+    with pikepdf.open(path) as opened:
+        tops = pdftools.destination_tops(opened)
+    for chapter in book.chapters:
+        for heading in chapter.headings:
+            if heading.level == 1 or not heading.id:
+                continue
+            page, top = tops[f"{chapter.key}--{heading.id}"]
+            lines = {
+                round(w.top / 5)
+                for w, (_, height) in words
+                if w.page == page and top - 2 < w.top < height - 22 * pdftools.MM
+            }
+            if len(lines) < 2:  # the heading's own and one more
+                lonely.append((page + 1, heading.text))
+    assert lonely == []
+
+
+def test_captions_stand_on_the_page_of_what_they_name(made):
+    """A figure's or table's label is printed on the page where its anchor lies."""
+    book, path, _ = made
+    pages = [squeezed(page) for page in pdftools.pages(path)]
+    apart = []
+    with pikepdf.open(path) as opened:
+        places = pdftools.destinations(opened)
+    for chapter in book.chapters:
+        for figure in chapter.tree.iter("figure"):
+            label = next((e for e in figure.iter("span") if e.get("class") == "label"), None)
+            name = figure.get("id") or next((t.get("id") for t in figure.iter("table")), None)
+            if label is None or not name:
+                continue
+            if squeezed(trees.text_of(label)) not in pages[places[f"{chapter.key}--{name}"]]:
+                apart.append(name)
+    assert apart == []
