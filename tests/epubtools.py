@@ -119,6 +119,19 @@ class Epub:
         found = [e.text or "" for e in self.opf.iter(f"{DC}{name}")]
         return found + [e.text or "" for e in self.opf.iter(f"{OPF}meta") if e.get("property") == name]
 
+    def link(self, words: str) -> tuple[str, str | None]:
+        """(file, href) of the first link with these words outside of the contents."""
+        for name in self.spine:
+            for a in self.tree(name).iter(f"{X}a"):
+                if text(a) == words and name != self.nav:
+                    return name, a.get("href")
+        raise AssertionError(f"no link '{words}'")
+
+    def pictures(self, key: str) -> list[str]:
+        """Full names of the pictures that a chapter shows."""
+        home = next(n for n in self.spine if key in self.ids(n))
+        return [self.at(home, e.get("src", "")) for e in self.sections(key)[0].iter(f"{X}img")]
+
     def sections(self, key: str) -> list[Element]:
         """The <section class=chapter> elements of a chapter, in the spine's order; a large one has several."""
         start = next(n for n in self.spine if key in self.ids(n))

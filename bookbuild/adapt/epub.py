@@ -92,8 +92,8 @@ def code(tree: Element, place: Place) -> None:
     """
     for parent, table in trees.with_parents(tree):
         if table.tag == "table" and "highlighttable" in trees.classes(table):  # line numbers in a column
-            block = next((c for c in table.iter("td") if "code" in trees.classes(c)), None)
-            trees.replace(parent, table, *(block if block is not None else ()))
+            kept = [c for c in table.iter() if {"filename", "code"} & trees.classes(c) and c.tag in ("th", "td")]
+            trees.replace(parent, table, *(child for cell in kept for child in cell))
     for pre in tree.iter("pre"):
         block = pre.find("code")
         if block is None:
