@@ -240,6 +240,41 @@ def test_running_text_keeps_a_readable_measure(browser, serve, published):
     assert 60 < statistics.median(lines) <= 75
 
 
+def test_drawings_turn_over_in_the_dark_and_only_there(browser, serve, published):
+    """Plots are drawn on white; on the dark page they are inverted, so that no white box shines."""
+    address = serve(published.site_dir)
+    script = "return [...document.querySelectorAll('figure > img')].map(i => getComputedStyle(i).filter)"
+    for scheme, expected in (("light", {"none"}), ("dark", {"invert(1) hue-rotate(180deg)"})):
+        show(browser, f"{address}/compute/", scheme)
+        assert set(browser.execute_script(script)) == expected
+
+
+def test_a_wide_table_keeps_its_first_column_in_sight_on_a_phone(browser, serve, published):
+    """The table scrolls in its box, its head and rows together, while the names stay at the left edge."""
+    address = serve(published.site_dir)
+    show(browser, f"{address}/compute/", width=390, height=800)
+    script = """
+      const box = document.querySelector('.table-scroll');
+      box.scrollLeft = 200;
+      const left = (e) => Math.round(e.getBoundingClientRect().left - box.getBoundingClientRect().left);
+      return [box.scrollWidth > box.clientWidth, left(box.querySelector('tbody th')), left(box.querySelector('thead th')),
+              left(box.querySelector('tbody td')) < 150];"""
+    assert browser.execute_script(script) == [True, 0, 0, True]
+
+
+def test_the_head_of_a_long_table_stays_below_the_header(browser, serve, published):
+    """Halfway down a table that fits the window, its head stands right under the site's header."""
+    address = serve(published.site_dir)
+    show(browser, f"{address}/compute/", width=1440, height=900)
+    script = """
+      const done = arguments[0];
+      const table = document.querySelector('.table-scroll.fits > table');
+      scrollTo({top: scrollY + table.getBoundingClientRect().top + table.offsetHeight / 2, behavior: 'instant'});
+      setTimeout(() => done(table.querySelector('thead th').getBoundingClientRect().top
+                            - document.querySelector('.md-header').getBoundingClientRect().bottom), 400);"""
+    assert abs(browser.execute_async_script(script)) <= 2
+
+
 def test_the_address_is_filled_in_where_the_build_did_not_know_it(browser, serve, tmp_path):
     """The site's own script completes the curl line of a tool with the address at which the page is read."""
     site = tmp_path / "s" / "deep"
