@@ -7,7 +7,6 @@ the text reaches into the margin column, what is wider than that or too high is 
 from __future__ import annotations
 
 import re
-import struct
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -19,6 +18,7 @@ from bookbuild.adapt.tables import FULL, PROSE
 from bookbuild.links import Asset
 
 HIGHEST = 500.0  # points; leaves room for a caption on the page
+_DARK = ("only-dark", "gh-dark-mode-only")  # the other half of a pair of pictures
 DOTS = 200  # an inch, for pictures made of pixels
 _POINTS = {"": 0.75, "px": 0.75, "pt": 1.0, "pc": 12.0, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4}
 _LENGTH = re.compile(r"\s*([\d.]+)\s*(px|pt|pc|in|cm|mm)?\s*$")
@@ -30,6 +30,9 @@ def pictures(tree: Element, place: Place) -> None:
         if child.tag == f"{{{trees.SVG}}}svg" and "icon" not in trees.classes(child):
             _drawing(parent, child)
         if child.tag != "img" or child.get("src", "").startswith("data:"):
+            continue
+        if urlsplit(child.get("src", "")).fragment in _DARK:
+            trees.replace(parent, child)
             continue
         if urlsplit(child.get("src", "")).netloc:
             place.warn("pdf-remote-image", f"picture {child.get('src')} is on the web and not printed")
@@ -90,12 +93,14 @@ def natural_size(file: Path) -> tuple[float, float] | None:
     """(width, height) in points; None where the file does not tell."""
     if file.suffix.lower() == ".svg":
         return _svg_size(file)
-    with file.open("rb") as stream:
-        start = stream.read(24)
-    if start[:8] == b"\x89PNG\r\n\x1a\n":
-        width, height = struct.unpack(">II", start[16:24])
-        return width * 72 / DOTS, height * 72 / DOTS
-    return None
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(file) as picture:
+            width, height = picture.size
+    except (OSError, UnidentifiedImageError):  # WeasyPrint will say so
+        return None
+    return width * 72 / DOTS, height * 72 / DOTS
 
 
 def _svg_size(file: Path) -> tuple[float, float] | None:

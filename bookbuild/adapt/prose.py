@@ -56,7 +56,9 @@ def names(tree: Element, place: Place) -> None:
 
 
 def quotes(tree: Element, place: Place) -> None:
-    """Straight quotes and apostrophes become curly ones, by what stands before them in the block."""
+    """In English, straight quotes and apostrophes become curly ones, by what stands before them in the block."""
+    if not place.links.book.language.startswith("en"):
+        return
     before = " "
     for holder, name in _texts(tree, breaks=True):
         if holder is None:

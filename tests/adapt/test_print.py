@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from fragmentbook import fragment_book, place_in, rewritten
+from PIL import Image
 
 from bookbuild import trees
 from bookbuild.adapt.common import adapt
@@ -87,14 +88,17 @@ def test_no_picture_comes_from_the_web(tmp_path):
 
 def test_pictures_of_pixels_are_printed_at_200_dots_an_inch(tmp_path):
     """400 pixels at 200 dpi are two inches, 144 points."""
-    import struct
-
     site = tmp_path / "site"
     site.mkdir()
-    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 400, 300)
-    (site / "shot.png").write_bytes(head)
-    tree = rewritten(tmp_path, '<p><img src="../shot.png" alt="x"></p>', pictures)
-    assert tree.find(".//img").get("style") == "width:144.0pt"
+    for name in ("shot.png", "shot.jpg"):
+        Image.new("RGB", (400, 300)).save(site / name)
+        tree = rewritten(tmp_path, f'<p><img src="../{name}" alt="x"></p>', pictures)
+        assert tree.find(".//img").get("style") == "width:144.0pt"
+
+
+def test_the_dark_one_of_two_pictures_is_not_printed(tmp_path):
+    html = '<p><img src="a.svg#only-light" alt="light"><img src="a.svg#only-dark" alt="dark"></p>'
+    assert [e.get("alt") for e in rewritten(tmp_path, html, pictures).iter("img")] == ["light"]
 
 
 def test_links_say_where_they_lead_and_ids_are_unique(tmp_path):

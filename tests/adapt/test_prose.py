@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fragmentbook import rewritten
+from fragmentbook import fragment_book, place_in, rewritten
 
 from bookbuild import trees
 from bookbuild.adapt.prose import names, pairs, quotes
@@ -61,3 +61,10 @@ def test_long_names_are_marked_and_other_words_are_not(tmp_path):
     assert marked == ["DeepSpeed", "InfiniBand", "TensorFlow"]
     words = "DeepSpeed runs on InfiniBand with MI300X-class, NCCL and TensorFlow, communication."
     assert trees.text_of(tree) == words
+
+
+def test_quotes_of_other_languages_are_left_as_their_authors_set_them(tmp_path):
+    book = fragment_book(tmp_path, {"": {"one.md": '<p>"Wort"</p>'}}, language="de")
+    place = place_in(book)
+    quotes(place.chapter.tree, place)
+    assert trees.text_of(place.chapter.tree) == '"Wort"'
