@@ -25,7 +25,7 @@ class Cell:
 class Row:
     id: str  # of the record; "" where there is none
     cells: tuple[Cell, ...]
-    notes: tuple[str, ...]
+    notes: tuple[tuple[int, str], ...]  # (column, words); column 0 speaks of the whole row
     sources: tuple[str, ...]  # addresses
 
 
@@ -46,7 +46,8 @@ class TableData:
         writer.writerow([*self.heads, "Notes", "Sources"])
         for row in self.rows:
             cells = [c.text if c.number is None else c.number for c in row.cells]
-            writer.writerow([*cells, " ".join(row.notes), " ".join(row.sources)])
+            notes = "; ".join(f"{self.heads[column]}: {words}" if column else words for column, words in row.notes)
+            writer.writerow([*cells, notes, " ".join(row.sources)])
         return out.getvalue()
 
     def json(self) -> str:
@@ -55,7 +56,8 @@ class TableData:
         for row in self.rows:
             values = [None if c.unknown else c.text if c.number is None else c.number for c in row.cells]
             facts = dict(zip(self.keys, values, strict=True))
-            rows.append({"id": row.id, "values": facts, "notes": list(row.notes), "sources": list(row.sources)})
+            notes = [{"key": self.keys[column] if column else None, "text": words} for column, words in row.notes]
+            rows.append({"id": row.id, "values": facts, "notes": notes, "sources": list(row.sources)})
         columns = [{"key": key, "head": head} for key, head in zip(self.keys, self.heads, strict=True)]
         table = {"table": self.name, "caption": self.caption, "columns": columns, "rows": rows}
         return json.dumps(table, ensure_ascii=False, indent=1) + "\n"
@@ -89,10 +91,17 @@ def _distinct(keys: list[str]) -> tuple[str, ...]:
 
 
 def _row(row: Element, table: str, by_id: dict[str | None, Element]) -> Row:
-    marked = [by_id.get((a.get("href") or "").removeprefix("#")) for a in row.iter("a")]
-    below = [element for element in marked if element is not None and element.tag == "li"]
-    sources = dict.fromkeys(url for item in below for url in _addresses(item))
-    notes = dict.fromkeys(trees.text_of(item) for item in below if not any(_addresses(item)))
+    notes: dict[tuple[int, str], None] = {}  # an ordered set
+    sources: dict[str, None] = {}
+    for column, cell in enumerate(row):
+        for link in cell.iter("a"):
+            item = by_id.get((link.get("href") or "").removeprefix("#"))
+            if item is None or item.tag != "li":
+                continue
+            addresses = _addresses(item)
+            sources |= dict.fromkeys(addresses)
+            if not addresses:
+                notes[column, trees.text_of(item)] = None
     name = (row.get("id") or "").removeprefix(f"{table}-")
     return Row(name, tuple(_cell(cell) for cell in row), tuple(notes), tuple(sources))
 

@@ -25,9 +25,9 @@ TABLE = """
 <tbody>
 <tr id="tab-two-a"><td>A, the first<sup class="mark"><a href="#note-1">a</a> <a href="#src-1">1</a></sup></td>
 <td class="num" data-sort="1000">1,000</td><td>x</td></tr>
-<tr id="tab-two-b"><td>B</td><td class="num unknown" data-sort="">n/p</td><td>say "y"</td></tr>
+<tr id="tab-two-b"><td>B</td><td class="num unknown" data-sort="">n/p<sup class="mark"><a href="#note-2">b</a></sup></td><td>say "y"</td></tr>
 </tbody></table>
-<ol><li id="note-1">Air cooled.</li></ol><ol><li id="src-1"><a href="https://example.org/a">A's data sheet</a></li></ol></figure>
+<ol><li id="note-1">Air cooled.</li><li id="note-2">Reports differ.</li></ol><ol><li id="src-1"><a href="https://example.org/a">A's data sheet</a></li></ol></figure>
 """
 
 
@@ -146,14 +146,14 @@ def test_a_table_has_its_rows_as_csv_and_json(book):
     assert list(csv.reader(io.StringIO(as_csv.read_text(encoding="utf-8")))) == [
         ["Part", "Power, W", "Note", "Notes", "Sources"],
         ["A, the first", "1000", "x", "Air cooled.", "https://example.org/a"],
-        ["B", "n/p", 'say "y"', "", ""],
+        ["B", "n/p", 'say "y"', "Power, W: Reports differ.", ""],
     ]
     table = json.loads(as_json.read_text(encoding="utf-8"))
     assert table["caption"] == "Table 1.1. Two parts."
     assert table["columns"][1] == {"key": "tdp_w", "head": "Power, W"}
     assert [(r["id"], r["values"]["tdp_w"], r["notes"], r["sources"]) for r in table["rows"]] == [
-        ("a", 1000, ["Air cooled."], ["https://example.org/a"]),
-        ("b", None, [], []),
+        ("a", 1000, [{"key": None, "text": "Air cooled."}], ["https://example.org/a"]),
+        ("b", None, [{"key": "tdp_w", "text": "Reports differ."}], []),
     ]
 
 
