@@ -375,3 +375,16 @@ def test_progress_reaches_the_end(book, tmp_path):
     )
     assert seen[-1] == (facts["pages"], facts["pages"])
     assert all(a[0] <= b[0] for a, b in pairwise(seen))
+
+
+def test_a_table_of_2000_rows_is_laid_out_page_by_page(tmp_path):
+    """WeasyPrint#1104: its pages are not laid out again and again, and each has the head."""
+    book = fragment_book(tmp_path, {"P": {"a.md": f"<h1>A</h1>{table(['Number', 'Name'], 2000, 'row')}"}})
+    layouts: list[int] = []
+    facts = write_pdf(
+        book, tmp_path / "a.pdf", chapters={"a.md"}, progress=lambda done, _: layouts.append(done)
+    )
+    assert len(layouts) <= 3 * facts["pages"] + 1
+    pages = pdftools.pages(tmp_path / "a.pdf")
+    assert all(page.count("Number") == 1 for page in pages)
+    assert sum(len(re.findall(r"row\d+x0", page)) for page in pages) == 2000
