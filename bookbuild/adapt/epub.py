@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
@@ -11,7 +12,7 @@ from bookbuild.adapt.conform import conform
 from bookbuild.adapt.icons import icon, kind_of
 from bookbuild.adapt.print import tabs, task_lists
 from bookbuild.adapt.prose import pairs, quotes
-from bookbuild.adapt.tables import SIZE, column_widths
+from bookbuild.adapt.tables import SIZE, Widths, column_widths
 
 TYPE = f"{{{trees.EPUB}}}type"
 _SITE_ONLY = {
@@ -33,7 +34,9 @@ _ROLES = {
 }  # the roles that <aside> may have; others are plain notes
 STACKS = (16, 20, 25, 31, 38, 46, 56, 70, 90)  # em; wide.css is written for each
 _COMFORT = 7  # em of a table's type that a column of words gets before its table is given up
-_TABLE_TYPE = 0.85 * 1.1  # size of a table's type beside the text's, as in epub.css; readers' typefaces run wider
+_TABLE_TYPE = (
+    0.85 * 1.1
+)  # size of a table's type beside the text's, as in epub.css; readers' typefaces run wider
 _DEEPEST = 24  # columns of indentation that epub.css knows
 
 
@@ -92,7 +95,9 @@ def code(tree: Element, place: Place) -> None:
     """
     for parent, table in trees.with_parents(tree):
         if table.tag == "table" and "highlighttable" in trees.classes(table):  # line numbers in a column
-            kept = [c for c in table.iter() if {"filename", "code"} & trees.classes(c) and c.tag in ("th", "td")]
+            kept = [
+                c for c in table.iter() if {"filename", "code"} & trees.classes(c) and c.tag in ("th", "td")
+            ]
             trees.replace(parent, table, *(child for cell in kept for child in cell))
     for pre in tree.iter("pre"):
         block = pre.find("code")
@@ -124,21 +129,25 @@ def tables(tree: Element, place: Place) -> None:
             head.set("scope", head.get("scope", "col"))
         for head in table.iterfind("tbody/tr/th"):
             head.set("scope", head.get("scope", "row"))
-        if len(heads) > 2 and any(heads) and not _spans(table):
+        rows = [_columns(row) for row in table.iter("tr")]
+        if any(heads) and not _spans(table):
             _label(table, heads)
-            table.set(
-                "class", " ".join(sorted(trees.classes(table) | {"stack", f"below{_narrowest(table)}"}))
-            )
+            mark = f"below{_narrowest(rows, _COMFORT if len(heads) > 2 else 0)}"
+        else:  # cannot be taken apart: words break instead
+            mark = f"break{_narrowest(rows, 0)}"
+        table.set("class", " ".join(sorted(trees.classes(table) | {mark})))
         frame = Element("div", {"class": "table-frame"})
         trees.replace(parent, table, frame)
         frame.append(table)
 
 
-def _narrowest(table: Element) -> int:
-    """The width in em of the text around it, out of STACKS, below which the table is not shown as one."""
-    rows = [_columns(row) for row in table.iter("tr")]
-    columns = zip(column_widths(rows[:1]), column_widths(rows[1:]), strict=False)
-    points = sum(max(head.word, own.word, min(own.cell, _COMFORT * SIZE)) + SIZE for head, own in columns)
+def _narrowest(rows: list[list[Element]], comfort: float) -> int:
+    """The width in em of the text around it, out of STACKS, below which a table does not fit.
+
+    A column needs its longest word, one of running text also `comfort` em of the table's type.
+    """
+    columns = zip_longest(column_widths(rows[:1]), column_widths(rows[1:]), fillvalue=Widths(0, 0))
+    points = sum(max(head.word, own.word, min(own.cell, comfort * SIZE)) + SIZE for head, own in columns)
     return next((width for width in STACKS if width > _TABLE_TYPE * points / SIZE), STACKS[-1])
 
 

@@ -83,6 +83,23 @@ def test_cells_carry_the_names_of_their_columns(tmp_path):
     assert [c.get("data-label") for c in cells] == ["Part", "GiB", "TB/s"]
 
 
+def table(columns: int, cell: str, attributes: str = "") -> str:
+    row = "".join(f"<td>{cell}</td>" for _ in range(columns))
+    return f"<table><thead><tr>{'<th>Head</th>' * columns}</tr></thead><tbody><tr>{row}</tr><tr><td{attributes}>x</td></tr></tbody></table>"
+
+
+def test_wider_tables_give_way_to_lists_on_wider_screens(tmp_path):
+    """The class names the width; one whose cells span columns or rows cannot be a list, its words break instead."""
+    html = table(2, "12") + table(5, "12345") + table(12, "123456") + table(3, "12", ' colspan="3"')
+    marks = [
+        e.get("class") for e in written(tmp_path, f"<h1>X</h1>{html}").sections("one")[0].iter(f"{X}table")
+    ]
+    kinds = [re.fullmatch(r"(below|break)(\d+)", mark).groups() for mark in marks]
+    assert [kind for kind, _ in kinds] == ["below", "below", "below", "break"]
+    two, five, twelve = (int(width) for _, width in kinds[:3])
+    assert two < five < twelve
+
+
 def test_a_caption_stands_first_or_last_in_its_figure(tmp_path):
     """quarto-cli#5234"""
     html = '<h1>X</h1><figure id="f"><table><tbody><tr><td>1</td></tr></tbody></table><figcaption>Table 1.</figcaption><p>Source</p></figure>'
