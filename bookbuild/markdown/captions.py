@@ -57,6 +57,7 @@ class CaptionExtension(Extension):
             _Figures(md), "book-figures", 7.5
         )  # after attr_list gave the picture its label
         md.treeprocessors.register(_References(md), "book-references", 4)  # before MkDocs makes URLs of paths
+        md.treeprocessors.register(_Lost(md), "book-lost-labels", 3.5)
 
 
 class _Figures(Treeprocessor):
@@ -73,6 +74,10 @@ class _Figures(Treeprocessor):
     def _figure(self, image: Element) -> Element:
         label = image.attrib.pop("id", "")
         caption = image.attrib.pop("title", "")
+        if (
+            not urlsplit(image.get("src", "")).path.lower().endswith(".svg")
+        ):  # no drawing: as it is in the dark, too
+            image.set("class", f"{image.get('class', '')} photo".strip())
         figure = Element("figure", {"id": label} if label else {})
         figure.append(image)
         image.tail = None
@@ -152,7 +157,7 @@ class _References(Treeprocessor):
     def _label(self, link: Element, word: str, context: Context) -> None:
         href = urlsplit(link.get("href", ""))
         name = unquote(href.fragment)
-        if href.scheme or not name:
+        if href.scheme or not _LABEL.fullmatch(name):
             return
         index = read_index(context.config_file)
         page = target_page(context, href.path)
@@ -180,6 +185,22 @@ class _References(Treeprocessor):
             )
             return
         link.text = f"{(link.text or '').strip()} {number}"
+
+
+class _Lost(Treeprocessor):
+    """A label that the index counts but the page does not have would shift every number after it."""
+
+    def run(self, root: Element) -> None:
+        context = get_context(self.md)
+        if context is None:
+            return
+        there = {element.get("id") for element in root.iter()}
+        for label in read_index(context.config_file).on_page(context.page):
+            if label.name not in there:
+                hint = "a figure stands alone in its paragraph, a caption before its table; neither in indented code"
+                context.report(
+                    "label-lost", f"'{label.name}' did not become a figure", line=label.line, hint=hint
+                )
 
 
 def target_page(context: Context, path: str) -> str:

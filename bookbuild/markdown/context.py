@@ -67,8 +67,10 @@ class Context:
 
         Its line is `line`, or where `near` first stands in the page's source.
         """
-        file = self.source.relative_to(self.root).as_posix()
-        problem = Problem(file, line or (self.line_of(near) if near else 0), code, text, hint, severity)
+        file = self.source.relative_to(self.root) if self.source.is_relative_to(self.root) else self.source
+        problem = Problem(
+            file.as_posix(), line or (self.line_of(near) if near else 0), code, text, hint, severity
+        )
         log.warning("%s", problem, extra={"problem": problem})
 
 

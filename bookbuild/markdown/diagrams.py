@@ -35,6 +35,7 @@ _CONFIG = {
     "theme": "base",
     "look": "classic",
     "fontFamily": "IBM Plex Sans, sans-serif",
+    "flowchart": {"nodeSpacing": 36, "rankSpacing": 44, "padding": 8},
     "themeVariables": {
         "useGradient": False,
         "fontSize": "14px",

@@ -16,6 +16,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, AtomicString
 
 from bookbuild.markdown.context import Context, get_context
+from bookbuild.markdown.index import label_of
 
 NO_ADDRESS = "book-anchor"  # tag of an <a> without href until the page is done
 
@@ -77,8 +78,8 @@ class FenceExtension(Extension):
         if context is None:  # Markdown outside of a book: the fence stays code
             return None
         made = self.maker(Fence(src, md, context))
-        if made is None:
-            return ""
+        if made is None:  # the author has been told; links to its label lead here
+            made = Element("div", {"id": label} if (label := label_of(src)) else {})
         stashed = Stashed()
         stashed.element = made
         return stashed

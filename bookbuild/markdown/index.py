@@ -42,10 +42,21 @@ class Index:
     labels: dict[str, tuple[Label, ...]]  # more than one place is an author's mistake
     chapters: dict[str, int | None]  # numbers by source path
 
+    def on_page(self, page: str) -> list[Label]:
+        return [label for found in self.labels.values() for label in found if label.page == page]
+
     def find(self, name: str, page: str = "") -> Label | None:
         """The label, the one on `page` first where the name stands twice."""
         found = self.labels.get(name, ())
         return next((label for label in found if label.page == page), found[0] if found else None)
+
+
+def label_of(fence: str) -> str:
+    """The label that a `table` or `mermaid` fence gives itself, "" for none."""
+    for line in fence.splitlines():
+        if found := _SPEC_LABEL.match(line) or _DIAGRAM.match(line):
+            return found[1]
+    return ""
 
 
 def labels_in(text: str) -> Iterator[tuple[str, int]]:

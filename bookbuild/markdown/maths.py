@@ -118,6 +118,8 @@ def mathml(tex: str, display: bool = False) -> Element:
         name = element.tag = trees.split_tag(element.tag)[1]
         element.attrib.pop("xmlns", None)
         _refuse(element, name)
+        if name == "mo" and element.text == "/":  # TeX sets it tight, MathML as an operator
+            element.attrib |= {"lspace": "0em", "rspace": "0em"}
     _join_letters(math)
     math.attrib = {"xmlns": trees.MATHML, "display": "block" if display else "inline", "alttext": tex}
     return math
