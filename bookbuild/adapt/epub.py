@@ -15,28 +15,15 @@ from bookbuild.adapt.prose import pairs, quotes
 from bookbuild.adapt.tables import SIZE, Widths, column_widths
 
 TYPE = f"{{{trees.EPUB}}}type"
-_SITE_ONLY = {
-    "script",
-    "style",
-    "button",
-    "form",
-    "input",
-    "select",
-    "textarea",
-    "template",
-    "noscript",
-    "link",
-}
+_SITE_ONLY = frozenset(
+    "script style button form input select textarea template noscript link".split()  # noqa: SIM905
+)
 _PLAYED = {"iframe", "video", "audio", "object", "embed", "canvas"}
-_ROLES = {
-    "tip": "doc-tip",
-    "example": "doc-example",
-}  # the roles that <aside> may have; others are plain notes
+_ROLES = {"tip": "doc-tip", "example": "doc-example"}  # an aside may have these; of other kinds it is a note
 STACKS = (16, 20, 25, 31, 38, 46, 56, 70, 90)  # em; wide.css is written for each
 _COMFORT = 7  # em of a table's type that a column of words gets before its table is given up
-_TABLE_TYPE = (
-    0.85 * 1.1
-)  # size of a table's type beside the text's, as in epub.css; readers' typefaces run wider
+# em of the text per em of a table's type: the size in epub.css, and room for readers whose typefaces run wider
+_TABLE_TYPE = 0.85 * 1.1
 _DEEPEST = 24  # columns of indentation that epub.css knows
 
 
@@ -46,11 +33,8 @@ def site_only(tree: Element, place: Place) -> None:
         if child.tag in _SITE_ONLY or {"site-only", "no-epub"} & trees.classes(child):
             trees.replace(parent, child)
         elif child.tag in _PLAYED:
-            source = (
-                child.get("src")
-                or child.get("data")
-                or next((s.get("src") for s in child.iter("source")), None)
-            )
+            inner = next((s.get("src") for s in child.iter("source")), None)
+            source = child.get("src") or child.get("data") or inner
             link = Element("a", {"href": source} if source else {})
             link.text = child.get("title") or source
             trees.replace(parent, child, link)
