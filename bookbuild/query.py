@@ -66,7 +66,7 @@ def load_rows(spec: Spec, data_dir: Path) -> list[Row]:
         content = read_data(data_file(data_dir, spec.data))
     except DataError as error:
         if error.file is None:  # not there; an unreadable one is named with its own line
-            raise SpecError(error.text, near=spec.data, hint=error.hint) from error
+            raise SpecError(error.text, near=f"data: {spec.data}", hint=error.hint) from error
         raise
     return rows(spec, content)
 
@@ -76,7 +76,7 @@ def rows(spec: Spec, content: Mapping[str, Any]) -> list[Row]:
     try:
         found = records(content, spec.rows)
     except DataError as error:
-        raise SpecError(error.text, near=spec.rows, hint=error.hint) from error
+        raise SpecError(error.text, near=f"rows: {spec.rows}", hint=error.hint) from error
     known = keys_of(found)
     asked = [c.key for c in spec.columns] + [c.link for c in spec.columns if c.link]
     for key in [*asked, *spec.where, *(k.removeprefix("-") for k in spec.sort), *spec.notes]:

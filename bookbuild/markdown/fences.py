@@ -7,6 +7,7 @@ the elements are put there before inline Markdown is read, so that a caption may
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
@@ -38,8 +39,16 @@ class Fence:
         """A problem at line `line` of the fence (1-based), or where `near` stands in it, or at its opening."""
         start = self.line
         if not line and near:
-            line = next((n for n, words in enumerate(self.text.splitlines(), 1) if near in words), 0)
+            line = _line_with(near, self.text.splitlines())
         self.context.report(code, text, line=max(start + line - 1, 0) if start else 0, hint=hint)
+
+
+def _line_with(near: str, lines: list[str]) -> int:
+    """1-based number of the first line that holds `near` as a word of its own, else at all; 0 for none."""
+    for pattern in (rf"(?<![\w.-]){re.escape(near)}(?![\w.-])", re.escape(near)):
+        if found := [number for number, line in enumerate(lines, 1) if re.search(pattern, line)]:
+            return found[0]
+    return 0
 
 
 Maker = Callable[[Fence], Element | None]
@@ -101,14 +110,14 @@ class _Unstash(Treeprocessor):
             return
         for parent in list(root.iter()):
             for child in list(parent):
-                if child.tag == "p" and (found := self._alone(child.text, child)):
+                if child.tag == "p" and (found := self._alone(child)) is not None:
                     found.tail = child.tail
                     parent[list(parent).index(child)] = found
             self._within(parent)
 
-    def _alone(self, text: str | None, paragraph: Element) -> Element | None:
+    def _alone(self, paragraph: Element) -> Element | None:
         """The element whose mark is all that a paragraph holds."""
-        match = HTML_PLACEHOLDER_RE.fullmatch((text or "").strip()) if not len(paragraph) else None
+        match = HTML_PLACEHOLDER_RE.fullmatch((paragraph.text or "").strip()) if not len(paragraph) else None
         return self._element(int(match[1])) if match else None
 
     def _element(self, index: int) -> Element | None:

@@ -20,6 +20,7 @@ KINDS = {"fig": "Figure", "tab": "Table"}
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*(.*)$")
 _SPEC_LABEL = re.compile(rf"^label:\s*[\"']?({LABEL})[\"']?\s*(?:#.*)?$")
 _DIAGRAM = re.compile(rf"^%%\s*caption:.*#({LABEL})\s*$")
+_OWN = {"table": _SPEC_LABEL, "mermaid": _DIAGRAM}
 _PICTURE = re.compile(rf"^[ >]*!\[.*\]\(.*\)\{{[^}}]*#({LABEL})[^}}]*\}}\s*$")
 _CAPTION = re.compile(rf"^[ >]*Table:\s.*\{{#({LABEL})\}}\s*$")
 
@@ -67,13 +68,9 @@ def labels_in(text: str) -> Iterator[tuple[str, int]]:
         if fence:
             if match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
                 fence = ""
-            elif (
-                language == "table"
-                and (found := _SPEC_LABEL.match(line.lstrip(" >")))
-                or language == "mermaid"
-                and (found := _DIAGRAM.match(line.lstrip(" >")))
-            ):
+            elif language in _OWN and (found := _OWN[language].match(line.lstrip(" >"))):
                 yield found[1], number
+                language = ""  # one fence, one label
         elif match and not (match[1][0] == "`" and "`" in match[2]):
             fence, language = match[1], (match[2].split() or [""])[0]
         elif found := _PICTURE.match(line) or _CAPTION.match(line):

@@ -25,7 +25,7 @@ def make_table(fence: Fence) -> Element | None:
         return None
     except DataError as error:
         place = f"{error.file.name}:{error.line} " if error.file else ""
-        fence.report("table-data", f"{place}{error.text}", near=spec.data, hint=error.hint)
+        fence.report("table-data", f"{place}{error.text}", near=f"data: {spec.data}", hint=error.hint)
         return None
     return figure(spec, found, fence.context)
 
