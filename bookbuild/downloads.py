@@ -47,8 +47,8 @@ def write_downloads(
     aside = Aside(partial(work["epub"], None)) if len(names) > 1 and jobs > 1 and is_possible() else None
     try:
         for name in names:
-            waiting = (lambda _: aside.result()) if aside and name == "epub" else None
-            if _write(name, waiting or work[name], progress, result):
+            beside = aside if name == "epub" else None
+            if _write(name, beside or work[name], progress, result):
                 result.made.append(folder / f"{stem}.{name}")
     finally:
         if aside:
@@ -57,14 +57,15 @@ def write_downloads(
 
 
 def _write(
-    name: str, write: Callable[[Stage], dict[str, Any]], progress: Progress, result: Downloads
+    name: str, work: Aside | Callable[[Stage], dict[str, Any]], progress: Progress, result: Downloads
 ) -> bool:
     try:
         with progress.stage(name) as stage:
-            facts = write(stage)
-            stage.note = (
-                counted(facts["pages"], "page") if "pages" in facts else counted(facts["files"], "document")
-            )
+            facts = work.result() if isinstance(work, Aside) else work(stage)
+            noun = "page" if "pages" in facts else "document"
+            stage.note = counted(facts.get("pages") or facts["files"], noun)
+            if isinstance(work, Aside):  # the time shown is what was left to wait for
+                stage.note += " beside the PDF"
     except BookError as error:
         print(error, file=sys.stderr)
         result.failed = True
