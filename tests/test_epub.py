@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import MINIBOOK, ROOT
+from support import MINIBOOK, ROOT
 from epubtools import TYPE, Epub, X, classes, epub_words, local, site_words, text
 from fragmentbook import fragment_book
 from oddbook import GRADIENT, write, written
@@ -38,9 +38,11 @@ def test_every_address_leads_somewhere(mini):
     assert mini.dangling() == []
 
 
-def test_ids_are_xml_names_and_unique(mini):
-    for name in mini.spine:
-        ids = mini.ids(name)
+@pytest.mark.parametrize("which", ["minibook_epub", "oddbook_epub"])
+def test_ids_are_xml_names_and_unique(which, request):
+    book = Epub(request.getfixturevalue(which))
+    for name in book.spine:
+        ids = book.ids(name)
         assert len(ids) == len(set(ids)), name
         assert [i for i in ids if not XML_NAME.match(i)] == [], name
 

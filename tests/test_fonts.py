@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from conftest import REALBOOK
+from support import REALBOOK
 from fontTools.ttLib import TTFont
 
 from bookbuild import fonts, trees

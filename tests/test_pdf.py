@@ -12,7 +12,7 @@ from pathlib import Path
 import pdftools
 import pikepdf
 import pytest
-from conftest import require_program
+from support import require_program
 from fragmentbook import fragment_book
 
 from bookbuild.model import Book, BookError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import PACKAGES, require_program
+from support import PACKAGES, require_program
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parent.parent

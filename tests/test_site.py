@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from conftest import REALBOOK, ROOT
+from support import REALBOOK, ROOT
 from sitetree import article, content, copy_book, css_loads, loads, pages, parse_page, run_tool
 
 from bookbuild import trees

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import ROOT
+from support import ROOT
 from sitetree import article, content, copy_book, loads, pages, parse_page, run_tool
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pdftools
 import pikepdf
 import pytest
-from conftest import require_program
+from support import require_program
 
 from bookbuild import trees
 from bookbuild.links import External, Inside, LinkMap

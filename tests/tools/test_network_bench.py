@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from conftest import require_program
+from support import require_program
 from nodes import NETWORK, PATIENCE, clean_environment, free_port, gathered, run_nodes, unshare
 
 
@@ -400,8 +400,9 @@ def test_two_nodes_reach_each_other_over_their_own_network(tool, two_nodes, tmp_
 
 
 def test_gloo_that_would_listen_on_loopback_is_stopped_with_the_variable_to_set():
-    """A node whose own name does not resolve, and a MASTER_ADDR that is not loopback."""
-    variables = {"GLOO_SOCKET_IFNAME": "", "MASTER_ADDR": "0.0.0.0"}  # 0.0.0.0 reaches this host and is not 127.*
-    ended = run_nodes("torch-distributed-gpu-test.py", "--device", "cpu", "--timeout", "60", hosts=("nodeX",), **variables)
-    assert ended[0].status == 1
+    """Two nodes whose own names do not resolve."""
+    ended = run_nodes("torch-distributed-gpu-test.py", "--device", "cpu", "--timeout", "60", hosts=("nodeX", "nodeY"),
+                      GLOO_SOCKET_IFNAME="")  # fmt: skip
+    assert {end.status for end in ended.values()} == {1}
+    assert "on nodeX: name resolution" in ended[0].err or "on nodeY: name resolution" in ended[0].err
     assert "set GLOO_SOCKET_IFNAME to the interface" in ended[0].err
