@@ -16,19 +16,16 @@ sys.path.append({tests!r})
 from skip_summary import pytest_terminal_summary
 """
 SAMPLE = """\
-import importlib.util
-spec = importlib.util.spec_from_file_location("guards", {tests!r} + "/conftest.py")
-guards = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(guards)
-def test_one(): guards.require_program("no-such-program")
-def test_two(): guards.require_program("no-such-program", "sh")
-def test_three(): guards.require_program("sh")
+from support import require_program
+def test_one(): require_program("no-such-program")
+def test_two(): require_program("no-such-program", "sh")
+def test_three(): require_program("sh")
 """
 
 
 def run_sample(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
     (folder / "conftest.py").write_text(CONFTEST.format(tests=str(TESTS)))
-    (folder / "test_sample.py").write_text(SAMPLE.format(tests=str(TESTS)))
+    (folder / "test_sample.py").write_text(SAMPLE)
     clean = {k: v for k, v in os.environ.items() if k != "CI"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_sample.py"]
     return subprocess.run(
