@@ -201,7 +201,7 @@ def svg_plot(title, x_label, y_label, series, levels=(), log_x=False, x_text=Non
         f'<title>{escape(title)}</title><rect width="760" height="{height}" fill="#fff"/>',
         f'<text x="{left}" y="22" font-size="15">{escape(title)}</text>',
         f'<text x="{left}" y="378">{escape(x_label)}</text>',
-        f'<text transform="translate(16 {bottom}) rotate(-90)">{escape(y_label)}</text>',
+        f'<text transform="translate(16 {(top + bottom) // 2}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
     ]
     for y in y_ticks:
         out.append(f'<path d="M{left} {up(y):.1f}H{right}" stroke="#ddd"/>')
@@ -409,7 +409,7 @@ def read_smi(uuid: str) -> dict:
 def device_state(torch, kind: str, index: int = 0) -> dict:
     """What the driver says of the device right now; 'source' is None where it says nothing."""
     if kind == "cuda" and not torch.version.hip:
-        uuid = getattr(torch.cuda.get_device_properties(index), "uuid", None)
+        uuid = str(getattr(torch.cuda.get_device_properties(index), "uuid", "")).removeprefix("GPU-")  # torch 2.5
         found = visible_gpu(command_output("nvidia-smi", "-L"), os.environ.get("CUDA_VISIBLE_DEVICES"), index)
         mig = bool(found and found[1])
         if uuid and not mig:  # the driver's own answer beats the mask: CUDA may count in another order
@@ -493,6 +493,7 @@ FLAGS = {
     "json": {"metavar": "FILE", "help": "write the whole report here"},
     "csv": {"metavar": "FILE", "help": "write the table here"},
     "plot": {"metavar": "FILE", "help": "draw the result: .svg, or .png with matplotlib"},
+    "index": {"type": int, "metavar": "N", "help": "which device of its kind (the local rank, or 0)"},
     "timeout": {"type": float, "default": 300.0, "metavar": "S", "help": "give up after S seconds without progress (%(default)g)"},
     "seed": {"type": int, "default": 0, "help": "of the random numbers (%(default)s)"},
     "quiet": {"action": "store_true", "help": "no progress on stderr"},
@@ -533,6 +534,141 @@ def tell(args: argparse.Namespace, text: str) -> None:
 
 
 # --- end common: flags ---
+
+
+# --- common: watch ---
+class Watch(threading.Thread):
+    """Reads the driver once a second while the device works, and tells what clock, power and heat did."""
+
+    def __init__(self, torch, kind: str, index: int = 0, every: float = 1.0):
+        super().__init__(daemon=True)
+        self.read = functools.partial(device_state, torch, kind, index)
+        self.every, self.over, self.states = every, threading.Event(), [self.read()]
+
+    def run(self) -> None:
+        while self.states[0]["source"] and not self.over.wait(self.every):
+            self.states.append(self.read())
+
+    def stop(self) -> dict:
+        """before, after and during: the spread of every reading, and each throttle reason with its share of the time."""
+        self.over.set()
+        if self.ident:
+            self.join(timeout=30)
+        self.states.append(self.read())
+        during = {}
+        for name in dict.fromkeys(name for state in self.states for name in state):
+            values = [state[name] for state in self.states if isinstance(state.get(name), (int, float))]
+            if values and not isinstance(values[0], bool):
+                during[name] = spread(values)
+        reasons = [reason for state in self.states for reason in state.get("throttle", []) if reason != "idle"]
+        during["throttle"] = {reason: reasons.count(reason) / len(self.states) for reason in dict.fromkeys(reasons)}
+        return {"before": self.states[0], "after": self.states[-1], "during": during}
+
+
+def watch_words(told: dict) -> str:
+    """One line: 'clock 1980 -> 1755 MHz, power up to 698 of 700 W, 41 -> 63 C, throttled: software power cap 80 %'."""
+    before, after, during = told["before"], told["after"], told["during"]
+    if not before["source"]:
+        return "the driver tells nothing of clock, power and temperature"
+    words = []
+    if "sm_clock_mhz" in during:
+        clock = during["sm_clock_mhz"]
+        words.append(f"clock {clock['min']:.0f} to {clock['max']:.0f} MHz, median {clock['median']:.0f}")
+    if "power_w" in during:
+        limit = f" of {before['power_limit_w']:.0f}" if before.get("power_limit_w") else ""
+        words.append(f"power up to {during['power_w']['max']:.0f}{limit} W")
+    if before.get("temperature_c") is not None and after.get("temperature_c") is not None:
+        words.append(f"{before['temperature_c']:.0f} to {after['temperature_c']:.0f} C")
+    shares = ", ".join(f"{reason} {share:.0%}" for reason, share in during["throttle"].items())
+    return ", ".join(words) + f"; throttled: {shares or 'no'}"
+
+
+# --- end common: watch ---
+
+
+# --- common: solo ---
+def local_index(torch, kind: str, wanted: int | None) -> int:
+    """The device of this process: --index, or by the local rank that torchrun or srun gives."""
+    if wanted is not None:
+        return wanted
+    local = os.environ.get("LOCAL_RANK") or os.environ.get("SLURM_LOCALID") or "0"
+    return int(local) % max(1, device_count(torch, kind))
+
+
+class Solo:
+    """A measurement by one process: its report, its end, and its guard against a device that hangs.
+
+    As a context it saves the report however the block ends. Under torchrun or srun each process measures its own device;
+    lines and files then carry the rank.
+    """
+
+    def __init__(self, args: argparse.Namespace, torch, kind: str, index: int = 0):
+        self.args, self.rows = args, []
+        self.report = new_report(args, environment(torch, kind, index))
+        where = f"{kind}:{index}" if kind != "cpu" else kind
+        self.place = f"{socket.gethostname()}, {where} ({self.report['environment']['device']})"
+        rank, size = (os.environ.get(a) or os.environ.get(b) for a, b in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")))
+        self.rank = int(rank) if rank and size and int(size) > 1 else None
+        if self.rank is not None:
+            for name in ("json", "csv", "plot"):
+                if path := getattr(args, name, None):
+                    setattr(args, name, str(Path(path).with_suffix(f".rank{self.rank}{Path(path).suffix}")))
+        self.moved, self.over = time.monotonic(), threading.Event()
+
+    def say(self, text: str) -> None:
+        """A line of the result."""
+        head = "" if self.rank is None else f"[{socket.gethostname()} rank {self.rank}] "
+        print("\n".join(head + line for line in text.split("\n")), flush=True)
+
+    def tick(self) -> None:
+        """There is progress: the guard starts to count anew."""
+        self.moved = time.monotonic()
+
+    def problem(self, text: str) -> None:
+        self.report["problems"].append(f"{self.place}: {text}")
+
+    def warn(self, text: str) -> None:
+        if text not in self.report["warnings"]:
+            self.report["warnings"].append(text)
+            print(f"{TOOL}: warning: {text}", file=sys.stderr, flush=True)
+
+    def guard(self) -> None:
+        while not self.over.wait(min(1.0, self.args.timeout / 4)):
+            if time.monotonic() - self.moved > self.args.timeout:
+                text = f"{self.place}: no progress for {self.args.timeout:g} s; gave up"
+                print(f"{TOOL}: {text}", file=sys.stderr, flush=True)
+                self.save("timed out", [text])
+                os._exit(TIMED_OUT)  # the main thread sits in a call that does not return
+
+    def save(self, status: str, problems=()) -> None:
+        self.report["status"] = status
+        self.report["problems"] += problems
+        save_report(self.report, self.args, self.rows)
+
+    def __enter__(self):
+        threading.Thread(target=self.guard, daemon=True).start()
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.over.set()
+        if isinstance(error, KeyboardInterrupt):
+            self.save("interrupted")
+        elif error is not None:
+            self.save("failed", [str(error)])
+            if isinstance(error, (RuntimeError, MemoryError)) and not isinstance(error, ToolError):
+                raise ToolError(f"{self.place}: {str(error).strip().splitlines()[0] if str(error) else error!r}") from error
+
+    def finish(self) -> int:
+        """Save, and the exit status: measured and right, or not. Nothing measured is not right."""
+        if not self.report["results"]:
+            self.problem("nothing was measured")
+        for text in self.report["problems"]:
+            print(f"{TOOL}: FAILED: {text}", file=sys.stderr, flush=True)
+        self.save("failed" if self.report["problems"] else "ok")
+        return FAILED if self.report["problems"] else OK
+
+
+# --- end common: solo ---
 
 
 # --- common: ranks ---
@@ -758,7 +894,9 @@ class Board(threading.Thread):
         values[rank] = message["value"]
         if len(values) == self.size:
             del self.values[message["key"]]
-            answer = {"op": "gathered", "key": message["key"], "values": [values[r] for r in range(self.size)]}
+            every = [values[r] for r in range(self.size)]
+            equal = all(value == every[0] for value in every)  # the usual case, and short however many ranks there are
+            answer = {"op": "gathered", "values": every[:1] if equal else every, "times": self.size if equal else 1}
             for home in {id(h): h for r, h in self.homes.items() if message["all"] or r == 0}.values():
                 home.send(**answer, all=message["all"])
 
@@ -857,9 +995,9 @@ class Link:
         self.calls += 1
         self.count += 1
         self.send("gather", key=str(self.calls), value=value, all=everybody)
-        values = self.answers.get()["values"] if everybody or self.rank == 0 else None
+        answer = self.answers.get() if everybody or self.rank == 0 else None
         self.count += 1
-        return values
+        return answer and answer["values"] * answer["times"]
 
     def report(self, kind: str, data) -> None:
         """Hand a result to the supervisor, which prints and writes it; only rank 0's is heard."""
@@ -1076,18 +1214,19 @@ class Fault:
 
 def agree(link: Link, subject: str, facts: dict) -> None:
     """End unless every rank gives the same facts; the message is a table of who says what."""
-    said = link.gather([link.host, facts])
-    lines = []
-    for name in dict.fromkeys(name for _, theirs in said for name in theirs):
+    said = link.gather(facts)
+    if all(theirs == said[0] for theirs in said):
+        return
+    hosts, lines = link.gather(link.host), []
+    for name in dict.fromkeys(name for theirs in said for name in theirs):
         voices: dict[str, list[str]] = {}
-        for rank, (host, theirs) in enumerate(said):
+        for rank, (host, theirs) in enumerate(zip(hosts, said, strict=True)):
             voices.setdefault(str(theirs.get(name)), []).append(f"rank {rank} on {host}")
         if len(voices) > 1:
             most = max(voices.values(), key=len)
             shown = [f"{v} on {len(w)} ranks" if w is most and len(w) > 2 else f"{v} on {', '.join(w)}" for v, w in voices.items()]
             lines.append(f"  {name}: " + "; ".join(shown))
-    if lines:
-        raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
+    raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
 
 
 def versions(torch, kind: str, index: int, fault: Fault, link: Link) -> dict:
@@ -1105,11 +1244,13 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     kind = pick_device(torch, wanted)
     if kind == "mps":  # has no collectives of its own
         kind = "cpu"
+    agree(link, "ranks found different kinds of device:", {"device kind": kind})
     count = device_count(torch, kind)
     index = 0 if count == 1 else link.local_rank
     device = use_device(torch, kind, index)
     if kind in ("cuda", "xpu"):
-        uuid = str(getattr(device_module(torch, kind).get_device_properties(index), "uuid", f"{link.host}/{index}"))
+        properties = device_module(torch, kind).get_device_properties(index)
+        uuid = str(getattr(properties, "uuid", f"unknown to this torch, rank {link.rank}"))
         seats = link.gather([link.host, uuid])
         twins = [rank for rank, seat in enumerate(seats) if seat == seats[link.rank]]
         if len(twins) > 1:
@@ -1117,15 +1258,42 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     return kind, index, device
 
 
-def own_address() -> str:
-    """What this host's name resolves to; gloo listens there. Loopback when it does not resolve."""
+def note_devices(torch, kind: str, index: int, link: Link, when: str) -> None:
+    """Clocks, power, temperature and throttle reasons of every rank's device, into the report."""
+    state = {"host": link.host, "local_rank": link.local_rank} | device_state(torch, kind, index)
+    link.report("devices", {when: link.gather(state, everybody=False)})
+
+
+def hot_devices(states: list[dict]) -> list[str]:
+    """Devices that the driver slows down because of heat or power delivery, in words."""
+    bad = {"hardware slowdown", "hardware thermal slowdown", "software thermal slowdown", "hardware power brake"}
+    return [
+        f"{state['host']}, local rank {state['local_rank']}: the driver slows the device down: {', '.join(reasons)}"
+        for state in states
+        if (reasons := sorted(bad & set(state.get("throttle", []))))
+    ]
+
+
+def default_ranks(args) -> int | None:
+    """Ranks to start where no launcher did: --nproc, else one for each device, two on a CPU."""
+    if args.nproc or LINK in os.environ or "RANK" in os.environ:
+        return args.nproc
+    probe = "import torch; print(getattr(torch, 'accelerator', torch.cuda).device_count())"
+    said = "" if args.device in ("cpu", "mps") else command_output(sys.executable, "-c", probe).strip()
+    return int(said) if said.isdigit() and int(said) > 0 else 2
+
+
+def gloo_reaches_out() -> bool:
+    """Whether gloo listens where other hosts can connect: on a named interface, or where this host's name leads."""
+    if os.environ.get("GLOO_SOCKET_IFNAME"):
+        return True
     try:
-        return socket.getaddrinfo(socket.gethostname(), None)[0][4][0]
+        return not socket.getaddrinfo(socket.gethostname(), None)[0][4][0].startswith(("127.", "::1"))
     except OSError:
-        return "127.0.0.1"
+        return False
 
 
-def join_group(torch, kind: str, timeout: float):
+def join_group(torch, kind: str, timeout: float, link: Link):
     """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
     dist = torch.distributed
     backend = {"cuda": "nccl", "cpu": "gloo", "hpu": "hccl", "xpu": "xccl"}[kind]
@@ -1136,9 +1304,8 @@ def join_group(torch, kind: str, timeout: float):
         backend = "ccl"
     if kind == "cuda" and not dist.is_nccl_available():
         raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
-    if kind == "cpu" and not os.environ.get("GLOO_SOCKET_IFNAME") and own_address().startswith(("127.", "::1")) and not (
-        os.environ["MASTER_ADDR"].startswith("127.") or os.environ["MASTER_ADDR"] in ("localhost", "::1")
-    ):
+    several = len(set(link.gather(link.host))) > 1
+    if kind == "cpu" and several and not gloo_reaches_out():
         raise ToolError("name resolution: this host's own name leads nowhere that others reach, so gloo would listen on "
                         "loopback: set GLOO_SOCKET_IFNAME to the interface, such as eth0")  # fmt: skip
     dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
@@ -1253,9 +1420,14 @@ class RatioReporter:
         self.report = new_report(args, basics)
 
     def take(self, kind: str, data) -> None:
-        if kind != "rows":
+        if kind == "devices":
+            self.report.setdefault("devices", {}).update(data)
+        elif kind != "rows":
             self.report[kind] = data
-            return
+        else:
+            self.show(data)
+
+    def show(self, data: list[dict]) -> None:
         self.report["results"] += data
         where = self.report["environment"]
         print(f"# {self.title}, {len(where.get('hosts', []))} ranks, {where.get('device')}, torch {where.get('torch')}")
@@ -1267,26 +1439,29 @@ class RatioReporter:
 
     def finish(self, status: int, text: str) -> None:
         rows = self.report["results"]
-        if status == OK and not rows:
-            raise ToolError("nothing was measured")
+        empty = status == OK and not rows
+        status, text = (FAILED, "nothing was measured") if empty else (status, text)
         self.report["status"] = {OK: "ok", TIMED_OUT: "timed out", INTERRUPTED: "interrupted"}.get(status, "failed")
         self.report["problems"] += [text] if text else []
         cuts = ("median", "p5", "p95")
         flat = [{"name": r["name"]} | {f"{k}_{c}": r[k][c] for k in ("time_us", "ratio") for c in cuts} for r in rows]
         save_report(self.report, self.args, flat)
         if self.args.plot and rows:
-            series = [(row["name"], list(enumerate(row["times_us"], 1))) for row in rows]
-            write_plot(self.args.plot, self.title, "round", "time, us", series, points=True)
+            series = [(row["name"], [(n, t / 1e3) for n, t in enumerate(row["times_us"], 1)]) for row in rows]
+            write_plot(self.args.plot, self.title, "round", "time, ms", series, points=True)
+        if empty:
+            raise ToolError(text)
 
 
 def enter(args, link: Link):
-    """The start of a comparing tool: torch, device, equal versions, group; returns them with a start line."""
+    """The start of a comparing tool: torch, device, equal versions, group; returns them with a start line and a last act."""
     torch = need("torch")
     kind, index, device = network_device(torch, args.device, link)
     agree(link, "versions differ between ranks:", versions(torch, kind, index, Fault(), link))
     link.report("environment", environment(torch, kind, index) | {"hosts": link.gather(link.host)})
+    note_devices(torch, kind, index, link, "before")
     link.step("joining the process group")
-    dist, sync = join_group(torch, kind, args.timeout), functools.partial(synchronize, torch, kind)
+    dist, sync = join_group(torch, kind, args.timeout, link), functools.partial(synchronize, torch, kind)
     flag = torch.ones(1, dtype=torch.int32, device=device)
 
     def start_line():
@@ -1295,7 +1470,7 @@ def enter(args, link: Link):
         sync()
 
     start_line()
-    return torch, dist, device, sync, start_line
+    return torch, dist, device, sync, start_line, lambda: note_devices(torch, kind, index, link, "after")
 
 
 # --- end common: ratios ---

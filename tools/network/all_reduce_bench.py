@@ -18,7 +18,8 @@ keeps the wait for a late rank apart from the transfer.
 
 What the numbers mean
   payload   bytes of the whole array: what all_reduce holds on each rank, all_gather's output, reduce_scatter's input
-  time      from the arrival of the last rank to the end, in us: median over the iterations, with p5 and p95
+  time      from the arrival of the last rank to the end, by the host's clock with the device synchronized, in us:
+            median over the iterations, with p5 and p95
   algbw     payload / time, GB/s
   busbw     algbw times what the collective must move: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter,
             all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv; compare it with a link's one-way rate
@@ -224,7 +225,7 @@ def svg_plot(title, x_label, y_label, series, levels=(), log_x=False, x_text=Non
         f'<title>{escape(title)}</title><rect width="760" height="{height}" fill="#fff"/>',
         f'<text x="{left}" y="22" font-size="15">{escape(title)}</text>',
         f'<text x="{left}" y="378">{escape(x_label)}</text>',
-        f'<text transform="translate(16 {bottom}) rotate(-90)">{escape(y_label)}</text>',
+        f'<text transform="translate(16 {(top + bottom) // 2}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
     ]
     for y in y_ticks:
         out.append(f'<path d="M{left} {up(y):.1f}H{right}" stroke="#ddd"/>')
@@ -432,7 +433,7 @@ def read_smi(uuid: str) -> dict:
 def device_state(torch, kind: str, index: int = 0) -> dict:
     """What the driver says of the device right now; 'source' is None where it says nothing."""
     if kind == "cuda" and not torch.version.hip:
-        uuid = getattr(torch.cuda.get_device_properties(index), "uuid", None)
+        uuid = str(getattr(torch.cuda.get_device_properties(index), "uuid", "")).removeprefix("GPU-")  # torch 2.5
         found = visible_gpu(command_output("nvidia-smi", "-L"), os.environ.get("CUDA_VISIBLE_DEVICES"), index)
         mig = bool(found and found[1])
         if uuid and not mig:  # the driver's own answer beats the mask: CUDA may count in another order
@@ -516,6 +517,7 @@ FLAGS = {
     "json": {"metavar": "FILE", "help": "write the whole report here"},
     "csv": {"metavar": "FILE", "help": "write the table here"},
     "plot": {"metavar": "FILE", "help": "draw the result: .svg, or .png with matplotlib"},
+    "index": {"type": int, "metavar": "N", "help": "which device of its kind (the local rank, or 0)"},
     "timeout": {"type": float, "default": 300.0, "metavar": "S", "help": "give up after S seconds without progress (%(default)g)"},
     "seed": {"type": int, "default": 0, "help": "of the random numbers (%(default)s)"},
     "quiet": {"action": "store_true", "help": "no progress on stderr"},
@@ -781,7 +783,9 @@ class Board(threading.Thread):
         values[rank] = message["value"]
         if len(values) == self.size:
             del self.values[message["key"]]
-            answer = {"op": "gathered", "key": message["key"], "values": [values[r] for r in range(self.size)]}
+            every = [values[r] for r in range(self.size)]
+            equal = all(value == every[0] for value in every)  # the usual case, and short however many ranks there are
+            answer = {"op": "gathered", "values": every[:1] if equal else every, "times": self.size if equal else 1}
             for home in {id(h): h for r, h in self.homes.items() if message["all"] or r == 0}.values():
                 home.send(**answer, all=message["all"])
 
@@ -880,9 +884,9 @@ class Link:
         self.calls += 1
         self.count += 1
         self.send("gather", key=str(self.calls), value=value, all=everybody)
-        values = self.answers.get()["values"] if everybody or self.rank == 0 else None
+        answer = self.answers.get() if everybody or self.rank == 0 else None
         self.count += 1
-        return values
+        return answer and answer["values"] * answer["times"]
 
     def report(self, kind: str, data) -> None:
         """Hand a result to the supervisor, which prints and writes it; only rank 0's is heard."""
@@ -1099,18 +1103,19 @@ class Fault:
 
 def agree(link: Link, subject: str, facts: dict) -> None:
     """End unless every rank gives the same facts; the message is a table of who says what."""
-    said = link.gather([link.host, facts])
-    lines = []
-    for name in dict.fromkeys(name for _, theirs in said for name in theirs):
+    said = link.gather(facts)
+    if all(theirs == said[0] for theirs in said):
+        return
+    hosts, lines = link.gather(link.host), []
+    for name in dict.fromkeys(name for theirs in said for name in theirs):
         voices: dict[str, list[str]] = {}
-        for rank, (host, theirs) in enumerate(said):
+        for rank, (host, theirs) in enumerate(zip(hosts, said, strict=True)):
             voices.setdefault(str(theirs.get(name)), []).append(f"rank {rank} on {host}")
         if len(voices) > 1:
             most = max(voices.values(), key=len)
             shown = [f"{v} on {len(w)} ranks" if w is most and len(w) > 2 else f"{v} on {', '.join(w)}" for v, w in voices.items()]
             lines.append(f"  {name}: " + "; ".join(shown))
-    if lines:
-        raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
+    raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
 
 
 def versions(torch, kind: str, index: int, fault: Fault, link: Link) -> dict:
@@ -1128,11 +1133,13 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     kind = pick_device(torch, wanted)
     if kind == "mps":  # has no collectives of its own
         kind = "cpu"
+    agree(link, "ranks found different kinds of device:", {"device kind": kind})
     count = device_count(torch, kind)
     index = 0 if count == 1 else link.local_rank
     device = use_device(torch, kind, index)
     if kind in ("cuda", "xpu"):
-        uuid = str(getattr(device_module(torch, kind).get_device_properties(index), "uuid", f"{link.host}/{index}"))
+        properties = device_module(torch, kind).get_device_properties(index)
+        uuid = str(getattr(properties, "uuid", f"unknown to this torch, rank {link.rank}"))
         seats = link.gather([link.host, uuid])
         twins = [rank for rank, seat in enumerate(seats) if seat == seats[link.rank]]
         if len(twins) > 1:
@@ -1140,15 +1147,42 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     return kind, index, device
 
 
-def own_address() -> str:
-    """What this host's name resolves to; gloo listens there. Loopback when it does not resolve."""
+def note_devices(torch, kind: str, index: int, link: Link, when: str) -> None:
+    """Clocks, power, temperature and throttle reasons of every rank's device, into the report."""
+    state = {"host": link.host, "local_rank": link.local_rank} | device_state(torch, kind, index)
+    link.report("devices", {when: link.gather(state, everybody=False)})
+
+
+def hot_devices(states: list[dict]) -> list[str]:
+    """Devices that the driver slows down because of heat or power delivery, in words."""
+    bad = {"hardware slowdown", "hardware thermal slowdown", "software thermal slowdown", "hardware power brake"}
+    return [
+        f"{state['host']}, local rank {state['local_rank']}: the driver slows the device down: {', '.join(reasons)}"
+        for state in states
+        if (reasons := sorted(bad & set(state.get("throttle", []))))
+    ]
+
+
+def default_ranks(args) -> int | None:
+    """Ranks to start where no launcher did: --nproc, else one for each device, two on a CPU."""
+    if args.nproc or LINK in os.environ or "RANK" in os.environ:
+        return args.nproc
+    probe = "import torch; print(getattr(torch, 'accelerator', torch.cuda).device_count())"
+    said = "" if args.device in ("cpu", "mps") else command_output(sys.executable, "-c", probe).strip()
+    return int(said) if said.isdigit() and int(said) > 0 else 2
+
+
+def gloo_reaches_out() -> bool:
+    """Whether gloo listens where other hosts can connect: on a named interface, or where this host's name leads."""
+    if os.environ.get("GLOO_SOCKET_IFNAME"):
+        return True
     try:
-        return socket.getaddrinfo(socket.gethostname(), None)[0][4][0]
+        return not socket.getaddrinfo(socket.gethostname(), None)[0][4][0].startswith(("127.", "::1"))
     except OSError:
-        return "127.0.0.1"
+        return False
 
 
-def join_group(torch, kind: str, timeout: float):
+def join_group(torch, kind: str, timeout: float, link: Link):
     """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
     dist = torch.distributed
     backend = {"cuda": "nccl", "cpu": "gloo", "hpu": "hccl", "xpu": "xccl"}[kind]
@@ -1159,9 +1193,8 @@ def join_group(torch, kind: str, timeout: float):
         backend = "ccl"
     if kind == "cuda" and not dist.is_nccl_available():
         raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
-    if kind == "cpu" and not os.environ.get("GLOO_SOCKET_IFNAME") and own_address().startswith(("127.", "::1")) and not (
-        os.environ["MASTER_ADDR"].startswith("127.") or os.environ["MASTER_ADDR"] in ("localhost", "::1")
-    ):
+    several = len(set(link.gather(link.host))) > 1
+    if kind == "cpu" and several and not gloo_reaches_out():
         raise ToolError("name resolution: this host's own name leads nowhere that others reach, so gloo would listen on "
                         "loopback: set GLOO_SOCKET_IFNAME to the interface, such as eth0")  # fmt: skip
     dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
@@ -1489,10 +1522,15 @@ class Bench:
         self.hosts = [host for host, _ in homes]
         where = environment(torch, self.kind, self.index) | {"hosts": self.hosts, "ranks": link.size}
         link.report("environment", where)
-        self.note_devices("before")
+        note_devices(torch, self.kind, self.index, link, "before")
         link.step("joining the process group")
-        self.dist = join_group(torch, self.kind, args.timeout)
+        self.dist = join_group(torch, self.kind, args.timeout, link)
         self.rounds = group_rounds(args.groups, homes)
+        alone = [group[0] for groups in self.rounds for group in groups if len(group) == 1 and link.size > 1]
+        if alone and args.groups != "pairs":
+            raise ToolError(f"--groups {args.groups}: rank {alone[0]} on {self.hosts[alone[0]]} is alone", everywhere=True)
+        if link.size == 1 and "send_recv" in args.collective:
+            raise ToolError("send_recv needs two ranks", USAGE)
         self.handles = {}
         if args.groups in ("node", "rail"):
             for ranks in self.rounds[0]:
@@ -1501,11 +1539,6 @@ class Bench:
         self.sync = functools.partial(synchronize, torch, self.kind)
         self.collective, self.dtype_name = args.collective[0], args.dtype[0]
         self.start_line()
-
-    def note_devices(self, when: str) -> None:
-        state = device_state(self.torch, self.kind, self.index)
-        states = self.link.gather({"host": self.link.host, "local_rank": self.link.local_rank} | state, everybody=False)
-        self.link.report("devices", {when: states})
 
     def start_line(self) -> None:
         """A barrier over all ranks that also waits for the device."""
@@ -1598,7 +1631,7 @@ def work(args, link: Link) -> None:
     for bench.collective, bench.dtype_name in itertools.product(args.collective, args.dtype):
         for size, groups in itertools.product(sizes, bench.rounds):
             bench.measure(size, groups)
-    bench.note_devices("after")
+    note_devices(bench.torch, bench.kind, bench.index, link, "after")
 
 
 # ---- the report, in rank 0's supervisor
@@ -1621,6 +1654,8 @@ class Reporter:
             self.head(data)
         elif kind == "devices":
             self.report.setdefault("devices", {}).update(data)
+            for text in hot_devices(data.get("after", [])):
+                self.warn(text)
         elif kind == "warning":
             self.warn(data)
         else:
@@ -1634,8 +1669,10 @@ class Reporter:
 
     def head(self, data: dict) -> None:
         hosts = len(set(data["hosts"]))
-        print(f"# {data['ranks']} ranks on {hosts} host{'s' * (hosts > 1)}, "
+        print(f"# {data['ranks']} rank{'s' * (data['ranks'] > 1)} on {hosts} host{'s' * (hosts > 1)}, "
               f"{data['device']}, torch {data['torch']}, NCCL {data['nccl'] or '-'}, {data['time_utc']}")  # fmt: skip
+        if data["ranks"] == 1:
+            self.warn("one rank: nothing crosses a wire, so busbw is 0 and algbw is what the device does alone")
         print(f"{'collective':<14} {'dtype':<5} {'payload':>9} {'group':>8} {'time us':>11} {'p5':>11} {'p95':>11} "
               f"{'algbw':>8} {'busbw':>8} {'waited us':>10}  late", flush=True)  # fmt: skip
 
@@ -1656,6 +1693,8 @@ class Reporter:
 
     def finish(self, status: int, text: str) -> None:
         report, rows = self.report, self.report["results"]
+        empty = status == OK and not rows
+        status, text = (FAILED, "nothing was measured") if empty else (status, text)
         names = {OK: "ok", TIMED_OUT: "timed out", INTERRUPTED: "interrupted"}
         report["status"] = names.get(status, "failed")
         if text:
@@ -1665,6 +1704,8 @@ class Reporter:
         save_report(report, self.args, [flat(row) for row in rows])
         if self.args.plot and rows:
             self.draw(rows)
+        if empty:
+            raise ToolError(text)
 
     def conclude(self, rows: list[dict]) -> None:
         """One line, and warnings about late ranks and slow groups."""
@@ -1748,18 +1789,11 @@ def steadiness(rows: list[dict]) -> dict:
     return shown | {"calls": len(values), "dips": sum(v < 0.95 * usual for v in values), "drift_percent": 100 * ends}
 
 
-def device_guess(wanted: str) -> int:
-    """Ranks to start when no launcher says: one for each device, two on a CPU."""
-    if wanted in ("cpu", "mps"):
-        return 2
-    probe = "import torch; a = getattr(torch, 'accelerator', torch.cuda); print(a.device_count())"
-    said = command_output(sys.executable, "-c", probe).strip()
-    return int(said) if said.isdigit() and int(said) > 0 else 2
-
-
 def main() -> int:
-    names = ("device", "warmup", "iters", "min-bytes", "max-bytes", "json", "csv", "plot", "timeout", "quiet")
-    parser = make_parser(__doc__, *names, max_bytes=None)
+    names = ("device", "warmup", "iters", "min-bytes", "json", "csv", "plot", "timeout", "quiet")
+    parser = make_parser(__doc__, *names)
+    parser.add_argument("--max-bytes", type=parse_size, metavar="SIZE",
+                        help="largest payload that memory allows (16G; 16M on a CPU)")  # fmt: skip
     parser.add_argument("--collective", nargs="+", choices=(*COLLECTIVES, "all"), default=["all_reduce"], metavar="NAME",
                         help=f"what to time (all_reduce): all, {', '.join(COLLECTIVES)}")  # fmt: skip
     parser.add_argument("--dtype", nargs="+", choices=ADDED, default=["bf16"], metavar="TYPE",
@@ -1783,11 +1817,7 @@ def main() -> int:
         parser.error("--stability watches one collective in one --dtype")
     if args.iters < 1 or (args.max_bytes or args.min_bytes) < args.min_bytes or args.min_bytes < 1:
         parser.error("nothing to measure: --iters and sizes must be positive, --max-bytes not below --min-bytes")
-    nproc = args.nproc or (None if LINK in os.environ or "RANK" in os.environ else device_guess(args.device))
-    status = run_ranks(functools.partial(work, args), reporter := Reporter(args), args.timeout, nproc)
-    if status == OK and 0 in find_place(nproc).ranks and not reporter.report["results"]:
-        raise ToolError("nothing was measured")
-    return status
+    return run_ranks(functools.partial(work, args), Reporter(args), args.timeout, default_ranks(args))
 
 
 if __name__ == "__main__":

@@ -190,7 +190,7 @@ def svg_plot(title, x_label, y_label, series, levels=(), log_x=False, x_text=Non
         f'<title>{escape(title)}</title><rect width="760" height="{height}" fill="#fff"/>',
         f'<text x="{left}" y="22" font-size="15">{escape(title)}</text>',
         f'<text x="{left}" y="378">{escape(x_label)}</text>',
-        f'<text transform="translate(16 {bottom}) rotate(-90)">{escape(y_label)}</text>',
+        f'<text transform="translate(16 {(top + bottom) // 2}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
     ]
     for y in y_ticks:
         out.append(f'<path d="M{left} {up(y):.1f}H{right}" stroke="#ddd"/>')
@@ -253,6 +253,7 @@ FLAGS = {
     "json": {"metavar": "FILE", "help": "write the whole report here"},
     "csv": {"metavar": "FILE", "help": "write the table here"},
     "plot": {"metavar": "FILE", "help": "draw the result: .svg, or .png with matplotlib"},
+    "index": {"type": int, "metavar": "N", "help": "which device of its kind (the local rank, or 0)"},
     "timeout": {"type": float, "default": 300.0, "metavar": "S", "help": "give up after S seconds without progress (%(default)g)"},
     "seed": {"type": int, "default": 0, "help": "of the random numbers (%(default)s)"},
     "quiet": {"action": "store_true", "help": "no progress on stderr"},

@@ -336,7 +336,7 @@ def read_smi(uuid: str) -> dict:
 def device_state(torch, kind: str, index: int = 0) -> dict:
     """What the driver says of the device right now; 'source' is None where it says nothing."""
     if kind == "cuda" and not torch.version.hip:
-        uuid = getattr(torch.cuda.get_device_properties(index), "uuid", None)
+        uuid = str(getattr(torch.cuda.get_device_properties(index), "uuid", "")).removeprefix("GPU-")  # torch 2.5
         found = visible_gpu(command_output("nvidia-smi", "-L"), os.environ.get("CUDA_VISIBLE_DEVICES"), index)
         mig = bool(found and found[1])
         if uuid and not mig:  # the driver's own answer beats the mask: CUDA may count in another order
@@ -420,6 +420,7 @@ FLAGS = {
     "json": {"metavar": "FILE", "help": "write the whole report here"},
     "csv": {"metavar": "FILE", "help": "write the table here"},
     "plot": {"metavar": "FILE", "help": "draw the result: .svg, or .png with matplotlib"},
+    "index": {"type": int, "metavar": "N", "help": "which device of its kind (the local rank, or 0)"},
     "timeout": {"type": float, "default": 300.0, "metavar": "S", "help": "give up after S seconds without progress (%(default)g)"},
     "seed": {"type": int, "default": 0, "help": "of the random numbers (%(default)s)"},
     "quiet": {"action": "store_true", "help": "no progress on stderr"},
@@ -685,7 +686,9 @@ class Board(threading.Thread):
         values[rank] = message["value"]
         if len(values) == self.size:
             del self.values[message["key"]]
-            answer = {"op": "gathered", "key": message["key"], "values": [values[r] for r in range(self.size)]}
+            every = [values[r] for r in range(self.size)]
+            equal = all(value == every[0] for value in every)  # the usual case, and short however many ranks there are
+            answer = {"op": "gathered", "values": every[:1] if equal else every, "times": self.size if equal else 1}
             for home in {id(h): h for r, h in self.homes.items() if message["all"] or r == 0}.values():
                 home.send(**answer, all=message["all"])
 
@@ -784,9 +787,9 @@ class Link:
         self.calls += 1
         self.count += 1
         self.send("gather", key=str(self.calls), value=value, all=everybody)
-        values = self.answers.get()["values"] if everybody or self.rank == 0 else None
+        answer = self.answers.get() if everybody or self.rank == 0 else None
         self.count += 1
-        return values
+        return answer and answer["values"] * answer["times"]
 
     def report(self, kind: str, data) -> None:
         """Hand a result to the supervisor, which prints and writes it; only rank 0's is heard."""
@@ -1003,18 +1006,19 @@ class Fault:
 
 def agree(link: Link, subject: str, facts: dict) -> None:
     """End unless every rank gives the same facts; the message is a table of who says what."""
-    said = link.gather([link.host, facts])
-    lines = []
-    for name in dict.fromkeys(name for _, theirs in said for name in theirs):
+    said = link.gather(facts)
+    if all(theirs == said[0] for theirs in said):
+        return
+    hosts, lines = link.gather(link.host), []
+    for name in dict.fromkeys(name for theirs in said for name in theirs):
         voices: dict[str, list[str]] = {}
-        for rank, (host, theirs) in enumerate(said):
+        for rank, (host, theirs) in enumerate(zip(hosts, said, strict=True)):
             voices.setdefault(str(theirs.get(name)), []).append(f"rank {rank} on {host}")
         if len(voices) > 1:
             most = max(voices.values(), key=len)
             shown = [f"{v} on {len(w)} ranks" if w is most and len(w) > 2 else f"{v} on {', '.join(w)}" for v, w in voices.items()]
             lines.append(f"  {name}: " + "; ".join(shown))
-    if lines:
-        raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
+    raise ToolError(f"{subject}\n" + "\n".join(lines), everywhere=True)
 
 
 def versions(torch, kind: str, index: int, fault: Fault, link: Link) -> dict:
@@ -1032,11 +1036,13 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     kind = pick_device(torch, wanted)
     if kind == "mps":  # has no collectives of its own
         kind = "cpu"
+    agree(link, "ranks found different kinds of device:", {"device kind": kind})
     count = device_count(torch, kind)
     index = 0 if count == 1 else link.local_rank
     device = use_device(torch, kind, index)
     if kind in ("cuda", "xpu"):
-        uuid = str(getattr(device_module(torch, kind).get_device_properties(index), "uuid", f"{link.host}/{index}"))
+        properties = device_module(torch, kind).get_device_properties(index)
+        uuid = str(getattr(properties, "uuid", f"unknown to this torch, rank {link.rank}"))
         seats = link.gather([link.host, uuid])
         twins = [rank for rank, seat in enumerate(seats) if seat == seats[link.rank]]
         if len(twins) > 1:
@@ -1044,15 +1050,42 @@ def network_device(torch, wanted: str, link: Link) -> tuple[str, int, object]:
     return kind, index, device
 
 
-def own_address() -> str:
-    """What this host's name resolves to; gloo listens there. Loopback when it does not resolve."""
+def note_devices(torch, kind: str, index: int, link: Link, when: str) -> None:
+    """Clocks, power, temperature and throttle reasons of every rank's device, into the report."""
+    state = {"host": link.host, "local_rank": link.local_rank} | device_state(torch, kind, index)
+    link.report("devices", {when: link.gather(state, everybody=False)})
+
+
+def hot_devices(states: list[dict]) -> list[str]:
+    """Devices that the driver slows down because of heat or power delivery, in words."""
+    bad = {"hardware slowdown", "hardware thermal slowdown", "software thermal slowdown", "hardware power brake"}
+    return [
+        f"{state['host']}, local rank {state['local_rank']}: the driver slows the device down: {', '.join(reasons)}"
+        for state in states
+        if (reasons := sorted(bad & set(state.get("throttle", []))))
+    ]
+
+
+def default_ranks(args) -> int | None:
+    """Ranks to start where no launcher did: --nproc, else one for each device, two on a CPU."""
+    if args.nproc or LINK in os.environ or "RANK" in os.environ:
+        return args.nproc
+    probe = "import torch; print(getattr(torch, 'accelerator', torch.cuda).device_count())"
+    said = "" if args.device in ("cpu", "mps") else command_output(sys.executable, "-c", probe).strip()
+    return int(said) if said.isdigit() and int(said) > 0 else 2
+
+
+def gloo_reaches_out() -> bool:
+    """Whether gloo listens where other hosts can connect: on a named interface, or where this host's name leads."""
+    if os.environ.get("GLOO_SOCKET_IFNAME"):
+        return True
     try:
-        return socket.getaddrinfo(socket.gethostname(), None)[0][4][0]
+        return not socket.getaddrinfo(socket.gethostname(), None)[0][4][0].startswith(("127.", "::1"))
     except OSError:
-        return "127.0.0.1"
+        return False
 
 
-def join_group(torch, kind: str, timeout: float):
+def join_group(torch, kind: str, timeout: float, link: Link):
     """Join the process group; returns torch.distributed. torch's own timeout lies behind the board's."""
     dist = torch.distributed
     backend = {"cuda": "nccl", "cpu": "gloo", "hpu": "hccl", "xpu": "xccl"}[kind]
@@ -1063,9 +1096,8 @@ def join_group(torch, kind: str, timeout: float):
         backend = "ccl"
     if kind == "cuda" and not dist.is_nccl_available():
         raise ToolError(f"torch {torch.__version__} was built without NCCL", USAGE)
-    if kind == "cpu" and not os.environ.get("GLOO_SOCKET_IFNAME") and own_address().startswith(("127.", "::1")) and not (
-        os.environ["MASTER_ADDR"].startswith("127.") or os.environ["MASTER_ADDR"] in ("localhost", "::1")
-    ):
+    several = len(set(link.gather(link.host))) > 1
+    if kind == "cpu" and several and not gloo_reaches_out():
         raise ToolError("name resolution: this host's own name leads nowhere that others reach, so gloo would listen on "
                         "loopback: set GLOO_SOCKET_IFNAME to the interface, such as eth0")  # fmt: skip
     dist.init_process_group(backend, timeout=datetime.timedelta(seconds=2 * timeout + 60))
@@ -1173,7 +1205,7 @@ class Check:
         shown = ", ".join(f"{host} x{count}" for host, count in list(counts.items())[:8])
         if len(set(counts.values())) > 1:
             raise ToolError(f"hosts run different numbers of ranks: {shown}", everywhere=True)
-        return f"{self.link.size} ranks on {len(counts)} host{'s' * (len(counts) > 1)}: {shown}"
+        return f"{self.link.size} rank{'s' * (self.link.size > 1)} on {len(counts)} host{'s' * (len(counts) > 1)}: {shown}"
 
     def versions(self) -> str:
         self.kind, self.index, self.device = network_device(self.torch, self.args.device, self.link)
@@ -1196,7 +1228,7 @@ class Check:
 
     def process_group(self) -> str:
         torch = self.torch
-        self.dist = join_group(torch, self.kind, self.args.timeout)
+        self.dist = join_group(torch, self.kind, self.args.timeout, self.link)
         self.sync = functools.partial(synchronize, torch, self.kind)
         self.flag = torch.ones(1, dtype=torch.int32, device=self.device)
         self.start_line()  # the backend connects with the first call
@@ -1209,11 +1241,12 @@ class Check:
 
     def monitored_barrier(self) -> str:
         """torch's own barrier that names who is missing; it works over gloo alone."""
-        if not self.dist.is_gloo_available():
-            return "skipped: this torch has no gloo"
-        group = None if self.kind == "cpu" else self.dist.new_group(backend="gloo")
         self.args.inject.strike(self.link)
         self.link.tick()
+        outside = all(self.link.gather(self.dist.is_gloo_available() and gloo_reaches_out()))
+        if self.kind != "cpu" and len(set(self.hosts)) > 1 and not outside:
+            return "skipped: gloo is missing or would listen on loopback (GLOO_SOCKET_IFNAME)"
+        group = None if self.kind == "cpu" else self.dist.new_group(backend="gloo")
         limit = datetime.timedelta(seconds=2 * self.args.timeout + 60)  # behind the board's, which names the host too
         self.dist.monitored_barrier(group, timeout=limit, wait_all_ranks=True)
         return "all ranks pass"
@@ -1325,7 +1358,7 @@ class Check:
                 self.link.report("warning", f"slow pair: {where[pair[0]]} and {where[pair[1]]}: {rate:.2f} GB/s, median {usual:.2f}")
         self.results = {"pairs_gb_per_s": [[*pair, rate] for pair, rate in sorted(gb_per_s.items())]}
         low = min(gb_per_s, key=gb_per_s.get)
-        return (f"{len(gb_per_s)} pairs exchange {format_size(size)} right, median {usual:.2f} GB/s, "
+        return (f"{len(gb_per_s)} pair{'s' * (len(gb_per_s) > 1)} exchange {format_size(size)} right, median {usual:.2f} GB/s, "
                 f"slowest {low[0]}-{low[1]} {gb_per_s[low]:.2f}")  # fmt: skip
 
 
@@ -1372,14 +1405,14 @@ def main() -> int:
     parser.add_argument("--bytes", type=parse_size, default="1M", metavar="SIZE", help="payload of a pair (%(default)s)")
     parser.add_argument("--pairs", choices=("all", "ring", "none"), default="all",
                         help="which pairs exchange data; n ranks take n-1 rounds for all (%(default)s)")  # fmt: skip
-    parser.add_argument("--nproc", type=int, default=2, metavar="N", help="ranks when no launcher started us (%(default)s)")
+    parser.add_argument("--nproc", type=int, metavar="N", help="ranks on this host when no launcher started us")
     parser.add_argument("--allow-mixed", action="store_true", help="go on when versions differ between ranks")
     parser.add_argument("--inject", type=Fault.parse, default=Fault(), metavar="KIND:RANK[:S]",
                         help=f"rehearse a fault: {', '.join(Fault.KINDS)}")  # fmt: skip
     args = parser.parse_args()
-    if args.iters < 1 or args.bytes < 1 or args.nproc < 1:
-        parser.error("--iters, --bytes and --nproc must be positive")
-    return run_ranks(functools.partial(work, args), Reporter(args), args.timeout, args.nproc)
+    if args.iters < 1 or args.bytes < 1:
+        parser.error("--iters and --bytes must be positive")
+    return run_ranks(functools.partial(work, args), Reporter(args), args.timeout, default_ranks(args))
 
 
 if __name__ == "__main__":
