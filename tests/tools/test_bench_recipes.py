@@ -10,8 +10,8 @@ from pathlib import Path
 
 import kubemanifests
 import pytest
-from support import require_program
 from nodes import NETWORK, PATIENCE, ROOT, clean_environment
+from support import require_program
 
 RECIPES = ROOT / "tools" / "orchestration"
 SHELL = sorted(p for p in RECIPES.glob("all_reduce_bench*") if p.suffix in (".sh", ".slurm"))

@@ -12,8 +12,10 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import blocks
@@ -215,3 +217,72 @@ def test_an_absent_device_is_wrong_usage():
     with pytest.raises(blocks.ToolError, match=f"no {kind} device") as caught:
         blocks.pick_device(torch, kind)
     assert caught.value.status == 2
+
+
+class FakeModule:
+    """torch.cuda, torch.xpu or torch.hpu as far as the tools call it; remembers the calls."""
+
+    def __init__(self, count: int):
+        self.count, self.calls = count, []
+
+    def is_available(self):
+        return self.count > 0
+
+    def device_count(self):
+        return self.count
+
+    def set_device(self, index):
+        self.calls.append(("set_device", index))
+
+    def synchronize(self):
+        self.calls.append("synchronize")
+
+    def mem_get_info(self):
+        return 7 << 30, 8 << 30
+
+    def get_device_name(self, index):
+        return f"part {index}"
+
+
+def fake_torch(**counts: int) -> SimpleNamespace:
+    """A torch that sees so many devices of each kind."""
+    mps = SimpleNamespace(is_available=lambda: bool(counts.get("mps")))
+    made = SimpleNamespace(__version__="2.4.0", device=lambda *words: ":".join(map(str, words)))
+    made.backends = SimpleNamespace(mps=mps)
+    made.mps = SimpleNamespace(synchronize=lambda: None, recommended_max_memory=lambda: 9, driver_allocated_memory=lambda: 4)
+    for kind in ("cuda", "xpu", "hpu"):
+        setattr(made, kind, FakeModule(counts.get(kind, 0)))
+    return made
+
+
+@pytest.mark.parametrize(("kind", "device"), [("cuda", "cuda:1"), ("xpu", "xpu:1"), ("hpu", "hpu"), ("mps", "mps"), ("cpu", "cpu")])
+def test_each_kind_of_device_is_chosen_used_and_waited_for(kind, device, monkeypatch):
+    """Gaudi hands each process its device, so none is set there; in lazy mode its graph is cut before waiting."""
+    steps = []
+    monkeypatch.setitem(sys.modules, "habana_frameworks", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "habana_frameworks.torch", SimpleNamespace())
+    core = SimpleNamespace(mark_step=lambda: steps.append("mark_step"))
+    monkeypatch.setitem(sys.modules, "habana_frameworks.torch.core", core)
+    fake = fake_torch(**{kind: 2})
+    assert blocks.pick_device(fake) == kind
+    assert blocks.use_device(fake, kind, 1) == device
+    blocks.synchronize(fake, kind)
+    assert steps == (["mark_step"] if kind == "hpu" else [])
+    if kind in ("cuda", "xpu", "hpu"):
+        assert getattr(fake, kind).calls == [("set_device", 1)] * (kind != "hpu") + ["synchronize"]
+        assert blocks.free_memory(fake, kind, 1) == 7 << 30
+        assert blocks.device_name(fake, kind, 1) == "part 1"
+    assert blocks.device_count(fake, kind) == (1 if kind in ("cpu", "mps") else 2)
+    if kind == "mps":
+        assert blocks.free_memory(fake, kind) == 5
+
+
+def test_seven_devices_of_eight_are_said_to_be_seven():
+    with pytest.raises(blocks.ToolError, match=f"{re.escape(socket.gethostname())} shows 7 cuda devices, and number 7 was"):
+        blocks.use_device(fake_torch(cuda=7), "cuda", 7)
+
+
+def test_heat_and_power_delivery_are_reported_and_a_power_cap_is_not():
+    states = [{"host": "a", "local_rank": 0, "throttle": ["software power cap"]},
+              {"host": "b", "local_rank": 3, "throttle": ["hardware thermal slowdown", "idle"]}, {"host": "c", "local_rank": 1}]  # fmt: skip
+    assert blocks.hot_devices(states) == ["b, local rank 3: the driver slows the device down: hardware thermal slowdown"]

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from support import require_program
 from nodes import NETWORK, PATIENCE, clean_environment, free_port, gathered, run_nodes, unshare
+from support import require_program
 
 
 def load(name: str):
@@ -166,6 +166,62 @@ def test_a_lost_contribution_to_a_sum_is_seen():
             case.input.zero_()
     by_hand("all_reduce", group)
     assert group[0].wrong()["sources"] == [3]
+
+
+# ---- sizes, wire rate
+
+
+def sizes(most, free: list[int], collective: str, said: list[str]) -> list[int]:
+    args = SimpleNamespace(max_bytes=most, min_bytes=32768, collective=[collective], stability=None)
+    link = SimpleNamespace(gather=lambda value: free, report=lambda kind, text: said.append(text), host="a")
+    bench_ = SimpleNamespace(args=args, link=link, kind="cuda", torch=None, index=0, hosts=["a", "b"])
+    return bench.Bench.sizes(bench_)
+
+
+def test_payloads_end_where_the_fullest_device_has_no_room(monkeypatch):
+    """16 GiB asked for, 10 GiB free on rank 1: 8 GiB in place, 4 GiB where input and output both take memory."""
+    monkeypatch.setattr(bench, "free_memory", lambda *args: 0)
+    said = []
+    assert sizes(None, [80 << 30, 10 << 30], "all_reduce", said)[-1] == 8 << 30
+    assert sizes(None, [80 << 30, 10 << 30], "all_gather", said)[-1] == 4 << 30
+    assert said[0].startswith("rank 1 on b has 10 GiB free")
+    assert sizes(None, [80 << 30, 80 << 30], "all_reduce", said) == [32768 << n for n in range(20)]
+    with pytest.raises(bench.ToolError, match="not even 32 KiB fits"):
+        sizes(None, [80 << 30, 1024], "all_reduce", said)
+
+
+@pytest.mark.parametrize(("collective", "why"), [("all_reduce", "NVLS, SHARP"), ("all_gather", "check --wire")])
+def test_a_rate_above_the_wire_is_warned_about_and_left_as_measured(collective, why, capsys):
+    """8 H200, 450 GB/s one way: 16 GiB in 62.34 ms is 482 GB/s busbw for an all_reduce."""
+    args = SimpleNamespace(wire=None, stability=None, quiet=False, json=None, csv=None, plot=None)
+    reporter = bench.Reporter(args)
+    reporter.take("environment", {"hosts": ["a"] * 8, "device": "NVIDIA H200", "ranks": 8, "torch": "", "nccl": "", "time_utc": ""})
+    seconds = 0.06234 if collective == "all_reduce" else 0.03
+    row = bench.make_row(collective, "bf16", 16 << 30, list(range(8)), ["a"] * 8, [[(0.0, seconds)]] * 8, "world")
+    reporter.take("row", row)
+    reporter.finish(0, "")
+    assert reporter.report["results"][0]["busbw_gb_per_s"]["median"] > 450
+    assert reporter.report["status"] == "ok"
+    assert why in reporter.report["warnings"][0]
+    assert "above the wire's 450 GB/s" in capsys.readouterr().err
+
+
+def test_a_slow_pair_among_many_is_named():
+    def row(pair, busbw):
+        return {"bytes": 1 << 20, "collective": "send_recv", "dtype": "bf16", "ranks": pair, "busbw_gb_per_s": {"median": busbw}}
+
+    rows = [row([0, 1], 45.0), row([0, 2], 44.0), row([1, 2], 12.0)]
+    assert bench.slow_groups(rows, ["a", "a", "b"]) == [
+        "slow group at 1 MiB: ranks 1 on a, 2 on b: 12.00 GB/s, median of all 44.00"
+    ]
+
+
+def test_nothing_measured_never_passes(capsys):
+    args = SimpleNamespace(wire=None, stability=None, quiet=False, json=None, csv=None, plot=None)
+    reporter = bench.Reporter(args)
+    with pytest.raises(bench.ToolError, match="nothing was measured"):
+        reporter.finish(0, "")
+    assert reporter.report["status"] == "failed"
 
 
 # ---- the supervisors' board

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support import require_program
 from nodes import PATIENCE, gathered, run_nodes, running
+from support import require_program
 
 CONNECT = "torch-distributed-gpu-test.py"
 BENCH = "all_reduce_bench.py"

@@ -894,7 +894,7 @@ class Supervisor:
                         text = f"rank 0's supervisor at {self.place.address} is gone: its host or its job step went down"
                         self.verdict = {"status": FAILED, "text": text, "blame": [], "alone": True}
                         break
-                    home.send(op="exit", rank=rank, code=self.workers[rank].wait())
+                    home.send(op="exit", rank=rank, code=self.ended(rank, 10))
                 for message in messages or []:
                     self.relay(rank, message, home)
             if self.stopped and not told:
@@ -902,6 +902,18 @@ class Supervisor:
                 told = True
             if self.stopped and time.monotonic() - self.stopped > 5 and not self.verdict:
                 self.verdict = {"status": INTERRUPTED, "text": "interrupted", "blame": [], "alone": True}
+
+    def ended(self, rank: int, patience: float) -> int:
+        """Exit status of a worker, killed if it does not end by itself; a driver may hold even a killed one for ever."""
+        worker = self.workers[rank]
+        try:
+            return worker.wait(patience)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+        try:
+            return worker.wait(3)
+        except subprocess.TimeoutExpired:
+            return -int(signal.SIGKILL)
 
     def relay(self, rank: int | None, message: dict, home: Lines) -> None:
         if message["op"] == "verdict":
@@ -923,12 +935,8 @@ class Supervisor:
             for worker in (w for w in stuck if w.poll() is None):
                 worker.send_signal(signal.SIGUSR1)  # prints its Python stack
             time.sleep(TICK if stuck else 0)
-        for worker in self.workers.values():
-            try:
-                worker.wait(10 if status == OK else 0)
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                worker.wait()
+        for rank in self.workers:
+            self.ended(rank, 10 if status == OK else 0)
         if board:
             self.reporter.finish(status, text)
             wait_until = time.monotonic() + 3  # latecomers hear the verdict instead of waiting for nobody
