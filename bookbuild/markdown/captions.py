@@ -23,6 +23,11 @@ from bookbuild.markdown.context import Context, get_context
 from bookbuild.markdown.fences import add
 from bookbuild.markdown.index import KINDS, LABEL, read_index
 
+# a picture and nothing else: (picture up to its address)("title")('title'){attributes}
+_TITLED = re.compile(
+    r"""^\s*(!\[(?:[^\]\\]|\\.)*\]\(\s*\S+?)\s+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\)(\{[^{}]*\})?\s*$""",
+    re.DOTALL,
+)
 _TABLE_CAPTION = re.compile(r"^Table:\s+")
 _TRAILING_LABEL = re.compile(rf"\s*\{{#({LABEL})\}}\s*$")
 _LABEL = re.compile(LABEL)
@@ -52,6 +57,9 @@ def caption_head(figcaption: Element, label: str, context: Context | None) -> No
 class CaptionExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
+        md.treeprocessors.register(
+            _PictureCaptions(md), "book-picture-captions", 30
+        )  # before inline Markdown
         md.treeprocessors.register(_TableCaptions(md), "book-table-captions", 7.6)
         md.treeprocessors.register(
             _Figures(md), "book-figures", 7.5
@@ -60,20 +68,37 @@ class CaptionExtension(Extension):
         md.treeprocessors.register(_Lost(md), "book-lost-labels", 3.5)
 
 
+class _PictureCaptions(Treeprocessor):
+    """Takes the title off a picture that stands alone, so that Markdown in it is read as in any text."""
+
+    def run(self, root: Element) -> None:
+        for paragraph in root.iter("p"):
+            if not len(paragraph) and (match := _TITLED.match(paragraph.text or "")):
+                paragraph.text = f"{match[1]}){match[4] or ''}"
+                caption = SubElement(paragraph, "figcaption")
+                caption.text = (match[2] or match[3]).replace('\\"', '"').replace("\\'", "'")
+
+
 class _Figures(Treeprocessor):
     """A picture alone in its paragraph, with a title or a label, becomes a figure."""
 
     def run(self, root: Element) -> None:
         for parent in list(root.iter()):
             for place, child in enumerate(list(parent)):
-                if child.tag == "p" and (image := _lone_image(child)) is not None:
-                    figure = self._figure(image)
+                if child.tag != "p":
+                    continue
+                caption = child.find("figcaption")
+                if caption is not None:
+                    child.remove(caption)
+                image = _lone_image(child)
+                if image is not None and (caption is not None or _is_captioned(image)):
+                    figure = self._figure(image, caption)
                     figure.tail = child.tail
                     parent[place] = figure
 
-    def _figure(self, image: Element) -> Element:
+    def _figure(self, image: Element, figcaption: Element | None) -> Element:
         label = image.attrib.pop("id", "")
-        caption = image.attrib.pop("title", "")
+        title = image.attrib.pop("title", "")
         if (
             not urlsplit(image.get("src", "")).path.lower().endswith(".svg")
         ):  # no drawing: as it is in the dark, too
@@ -81,7 +106,10 @@ class _Figures(Treeprocessor):
         figure = Element("figure", {"id": label} if label else {})
         figure.append(image)
         image.tail = None
-        figcaption = add(figure, "figcaption", caption)
+        if figcaption is None:
+            figcaption = add(figure, "figcaption", title)
+        else:
+            figure.append(figcaption)
         caption_head(figcaption, label if _LABEL.fullmatch(label) else "", get_context(self.md))
         return figure
 
@@ -89,9 +117,11 @@ class _Figures(Treeprocessor):
 def _lone_image(paragraph: Element) -> Element | None:
     if len(paragraph) != 1 or (paragraph.text or "").strip() or (paragraph[0].tail or "").strip():
         return None
-    image = paragraph[0]
-    wanted = image.tag == "img" and (image.get("title") or _LABEL.fullmatch(image.get("id", "")))
-    return image if wanted else None
+    return paragraph[0] if paragraph[0].tag == "img" else None
+
+
+def _is_captioned(image: Element) -> bool:
+    return bool(image.get("title") or _LABEL.fullmatch(image.get("id", "")))
 
 
 class _TableCaptions(Treeprocessor):
@@ -194,7 +224,7 @@ class _Lost(Treeprocessor):
         context = get_context(self.md)
         if context is None:
             return
-        there = {element.get("id") for element in root.iter()}
+        there = {element.get("id") for element in root.iter() if element.tag != "img"}
         for label in read_index(context.config_file).on_page(context.page):
             if label.name not in there:
                 hint = "a figure stands alone in its paragraph, a caption before its table; neither in indented code"

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
 from markdown_it import MarkdownIt
@@ -24,29 +26,39 @@ from bookbuild import trees
 
 OURS = frozenset({"table", "script", "mermaid", "calculator"})  # fences that become something else than code
 _GENERATED = frozenset(
-    {"script", "diagram", "headerlink", "footnote-ref", "footnote-backref", "tabbed-labels", "math"}
+    {"script", "diagram", "headerlink", "footnote-backref", "tabbed-labels", "math"}
 )
 _BOX = re.compile(r'^( *)(?:!{3} ?\w|\?{3}\+? ?[\w"]|={3}[!+]{0,2} ")')
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*([^`\s]*)")
-_SNIPPET = re.compile(r"^\s*-+8<-+\s")
-_RAW_LINK = re.compile(r"<a\s[^>]*\bhref\s*=", re.IGNORECASE)
+SNIPPET = re.compile(r"^\s*-+8<-+\s")
+_RAW = re.compile(r"<(?:a|h[1-6]|[uo]l|li|table|pre)\b", re.IGNORECASE)
+
+_NAMES = {
+    "ul": "a list of bullets",
+    "ol": "a numbered list",
+    "li": "an item",
+    "code": "a code block",
+    "note": "a mark of a footnote",
+}
 
 
 @dataclass(frozen=True)
 class Mark:
-    kind: str  # 'h2', 'ul', 'ol', 'li', 'table 3x4', 'code', 'link'
+    kind: str  # 'h2', 'ul', 'ol', 'li', 'table 3x4', 'code', 'link', 'note'
     depth: int = 0  # of lists around it
     line: int = field(default=0, compare=False)  # in the source; 0 on the rendered side
 
     def __str__(self) -> str:
-        names = {"ul": "a list of bullets", "ol": "a numbered list", "li": "an item", "code": "a code block"}
-        words = names.get(self.kind, f"a {self.kind}")
+        words = _NAMES.get(self.kind, f"a {self.kind}")
         return f"{words} at depth {self.depth}" if self.kind in ("ul", "ol", "li") else words
 
 
-def differences(text: str, tree: Element) -> Iterator[tuple[int, str]]:
-    """(line, what) of each place where the page differs from how GitHub reads its source, empty where all is equal."""
-    ours, theirs = rendered(tree), gfm(text)
+def differences(text: str, tree: Element, tokens: list[Token] | None = None) -> Iterator[tuple[int, str]]:
+    """(line, what) of each place where the page differs from how GitHub reads its source, empty where all is equal.
+
+    `tokens` spares a second reading of the text.
+    """
+    ours, theirs = rendered(tree), gfm(text, tokens)
     line = 1
     for what, i, j, k, m in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
         if what != "equal":
@@ -65,15 +77,22 @@ def differences(text: str, tree: Element) -> Iterator[tuple[int, str]]:
 def gfm_parser() -> MarkdownIt:
     """CommonMark with GitHub's tables, footnotes and front matter; definition lists besides."""
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return parser.use(footnote_plugin).use(deflist_plugin).use(front_matter_plugin)
+    parser.validateLink = lambda url: True  # every address as it is written, none left out
+    parser.normalizeLink = parser.normalizeLinkText = lambda url: url
+    return parser.use(footnote_plugin, inline=False).use(deflist_plugin).use(front_matter_plugin)
 
 
-def gfm(text: str) -> list[Mark]:
+def read_gfm(text: str, found: dict[str, Any] | None = None) -> list[Token]:
+    """The tokens of a source, their lines those of the text; `found` receives what the parser notes besides."""
+    lines = without_maths(opened_boxes(text.split("\n")))
+    return gfm_parser().parse("\n".join(lines), {} if found is None else found)
+
+
+def gfm(text: str, tokens: list[Token] | None = None) -> list[Mark]:
     """The marks of a source as GitHub reads it, in the order of the page; notes come last as they do there."""
-    opened = without_maths(opened_boxes(text.splitlines()))
+    tokens = read_gfm(text) if tokens is None else tokens
     marks: list[Mark] = []
     depth = line = 0
-    tokens = gfm_parser().parse("\n".join(opened))
     for place, token in enumerate(tokens):
         if token.map:
             line = token.map[0] + 1
@@ -92,19 +111,35 @@ def gfm(text: str) -> list[Mark]:
         elif kind == "table_open":
             marks.append(Mark(_table_of(tokens[place:]), 0, line))
         elif kind == "inline":
-            marks += [Mark("link", 0, line)] * _links(token)
+            marks += _inline(token, line)
         elif kind == "html_block":
-            marks += [Mark("link", 0, line)] * len(_RAW_LINK.findall(token.content))
+            marks += _raw(token.content, depth, line)
     return marks
 
 
-def _links(inline: Token) -> int:
-    found = 0
+def _inline(inline: Token, line: int) -> Iterator[Mark]:
     for token in inline.children or ():
-        found += token.type == "link_open" and bool(token.attrs.get("href"))
-        if token.type == "html_inline":
-            found += len(_RAW_LINK.findall(token.content))
-    return found
+        if token.type == "link_open" and _is_address(str(token.attrs.get("href", ""))):
+            yield Mark("link", 0, line)
+        elif token.type == "html_inline":
+            yield from _raw(token.content, 0, line)
+        elif token.type == "footnote_ref":
+            yield Mark("note", 0, line)
+
+
+def _is_address(href: str) -> bool:
+    try:
+        urlsplit(href)
+    except ValueError:
+        return False
+    return bool(href)
+
+
+def _raw(html: str, depth: int, line: int) -> list[Mark]:
+    """Raw HTML stands on the page as it is written."""
+    if not _RAW.search(html):
+        return []
+    return [Mark(mark.kind, depth + mark.depth, line) for mark in rendered(trees.parse_fragment(html))]
 
 
 def _table_of(tokens: list[Token]) -> str:
@@ -157,7 +192,7 @@ def without_maths(lines: list[str]) -> list[str]:
             closes = body.endswith("$$") and (maths or len(body) > 2)
             maths = not closes and bool(body)  # a blank line ends a formula that was not closed
             out[number] = ""
-        elif _SNIPPET.match(line):
+        elif SNIPPET.match(line):
             out[number] = ""
     return out
 
@@ -191,9 +226,13 @@ def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
             continue
         elif tag == "figure" and child.find(".//table[@data-name]") is not None:
             continue  # a data table: a fence to GitHub
+        elif tag == "figcaption" and element.find("img") is not None:
+            continue  # a picture's title: no text to GitHub
         elif tag == "table":
             rows = [row for row in child.iter("tr")]
             marks.append(Mark(f"table {len(rows)}x{len(rows[0]) if rows else 0}"))
+        elif tag == "a" and "footnote-ref" in names:
+            marks.append(Mark("note"))
         elif tag == "a" and child.get("href"):
             marks.append(Mark("link"))
         _walk(child, below, marks)
