@@ -42,7 +42,7 @@ class Heading:
 class Chapter:
     """One page of the book. `tree` is shared: outputs deep-copy it before they change anything."""
 
-    key: str  # unique, safe as id prefix and file name: 'compute-index'
+    key: str  # unique, safe as id prefix and file name: 'compute.index'
     path: str  # source below docs_dir, '/' separated: 'compute/index.md'
     url: str  # address below the site's root, as MkDocs has it: 'compute/'
     title: str

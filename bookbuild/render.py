@@ -129,7 +129,7 @@ def _chapter(entry: Entry, page: Page, fragment: str) -> Chapter:
     )
     ids = {v for e in tree.iter() for k in ("id", "name") if (v := e.get(k)) and (k == "id" or e.tag == "a")}
     return Chapter(
-        key=PurePosixPath(entry.path).with_suffix("").as_posix().replace("/", "-").replace(" ", "-"),
+        key=PurePosixPath(entry.path).with_suffix("").as_posix().replace("/", ".").replace(" ", "-"),
         path=entry.path,
         url=page.url,
         title=_title(entry, page, headings),
