@@ -19,7 +19,9 @@ XLINK = "http://www.w3.org/1999/xlink"
 XMLNS = "http://www.w3.org/2000/xmlns/"
 EPUB = "http://www.idpf.org/2007/ops"
 _PREFIXES = {XLINK: "xlink", EPUB: "epub", "http://www.w3.org/XML/1998/namespace": "xml"}
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
 
 
 def parse_fragment(html: str, tag: str = "article") -> Element:
@@ -95,7 +97,7 @@ def _write_into(put: Callable[[str], None], element: Element, around: str | None
     own = space or XHTML
     if xml and own != around:
         put(f' xmlns="{own}"')
-        if own == SVG and any(XLINK in key for e in element.iter() for key in e.keys()):
+        if own == SVG and any(XLINK in key for e in element.iter() for key in e.attrib):
             put(f' xmlns:xlink="{XLINK}"')
     for key, value in element.items():
         attribute_space, attribute = split_tag(key)
