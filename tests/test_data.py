@@ -6,7 +6,18 @@ import os
 
 import pytest
 
-from bookbuild.data import MISSING, DataError, find, lookup, number_text, parse_yaml, read_data, records, sources, unit_of
+from bookbuild.data import (
+    MISSING,
+    DataError,
+    find,
+    lookup,
+    number_text,
+    parse_yaml,
+    read_data,
+    records,
+    sources,
+    unit_of,
+)
 
 FILE = """\
 meta: {title: Parts, checked: "2026-01-02"}

@@ -11,11 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support import MINIBOOK, ROOT
 from epubtools import TYPE, Epub, X, classes, epub_words, local, site_words, text
 from fragmentbook import fragment_book
 from oddbook import GRADIENT, write, written
 from PIL import Image
+from support import MINIBOOK, ROOT
 
 from bookbuild.model import BookError
 from bookbuild.outline import read_outline

@@ -6,8 +6,8 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from support import REALBOOK
 from fontTools.ttLib import TTFont
+from support import REALBOOK
 
 from bookbuild import fonts, trees
 from bookbuild.model import BookError

@@ -12,8 +12,8 @@ from pathlib import Path
 import pdftools
 import pikepdf
 import pytest
-from support import require_program
 from fragmentbook import fragment_book
+from support import require_program
 
 from bookbuild.model import Book, BookError
 from bookbuild.pdf import PAPERS, TYPE_AREA, write_pdf

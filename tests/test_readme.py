@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support import PACKAGES, require_program
 from markdown_it import MarkdownIt
+from support import PACKAGES, require_program
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP = ("README.md", "CONTRIBUTING.md", "SKILL.md")

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from support import REALBOOK, ROOT
 from sitetree import article, content, copy_book, css_loads, loads, pages, parse_page, run_tool
+from support import REALBOOK, ROOT
 
 from bookbuild import trees
 from bookbuild.publish import page_file, publish

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support import ROOT
 from sitetree import article, content, copy_book, loads, pages, parse_page, run_tool
+from support import ROOT
 
 
 @pytest.fixture(scope="module")
