@@ -108,8 +108,9 @@ def _literal(element: Element) -> Element:
 @lru_cache(maxsize=4096)
 def mathml(tex: str, display: bool = False) -> Element:
     """<math> with plain tags, its TeX in `alttext`. Shared: copy it before you change it."""
+    prepared = _prepared(tex)
     try:
-        text = convert(_prepared(tex), display="block" if display else "inline")
+        text = convert(prepared, display="block" if display else "inline")
     except Exception as error:  # it raises whatever its parser stumbles over
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__.removesuffix("Error")).lower()
         raise MathsError(f"{words} {error}".strip()) from error

@@ -39,7 +39,9 @@ def make_script(fence: Fence) -> Element | None:
         near = nearest(name, known) or next(
             (k for k in known if posixpath.basename(k) == posixpath.basename(name)), ""
         )
-        fence.report("script-missing", f"no file tools/{name}", hint=f"did you mean {near}?" if near else "")
+        fence.report(
+            "script-missing", f"no file tools/{name}", line=1, hint=f"did you mean {near}?" if near else ""
+        )
         return None
     box = Element("div", {"class": "script"})
     line = add(box, "p")
@@ -53,7 +55,7 @@ def make_script(fence: Fence) -> Element | None:
         try:
             _help(box, name, help_text(path, fence.context.root))
         except HelpError as error:
-            fence.report("script-help", f"tools/{name} --help: {error}")
+            fence.report("script-help", f"tools/{name} --help: {error}", line=1)
     return box
 
 
