@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import chain
+from typing import TypeVar
 from xml.etree.ElementTree import Element, SubElement
 
 from bookbuild.data import DataError, Source
 from bookbuild.markdown.captions import caption_head
 from bookbuild.markdown.context import Context
-from bookbuild.markdown.fences import Fence, add
+from bookbuild.markdown.fences import Fence, add, atomic
 from bookbuild.query import Cell, Column, Row, Spec, SpecError, load_rows, parse_spec
 
+Item = TypeVar("Item")
 _MEANINGS = {"n/p": "not published", "—": "not supported"}  # of the usual marks in unknown cells
 
 
@@ -39,15 +41,11 @@ def figure(spec: Spec, found: list[Row], context: Context | None = None) -> Elem
     table = SubElement(scroll, "table", {"class": "data-table", "id": spec.label, "data-name": spec.data})
     numeric = [any(row.cells[i].is_number for row in found) for i in range(len(spec.columns))]
     _head(table, spec.columns, numeric)
-    sources = _unique([s for row in found for s in row.sources])
-    notes = _unique([n for row in found for n in chain(row.notes, *(cell.notes for cell in row.cells))])
+    sources = _numbered(s for row in found for s in row.sources)
+    notes = _numbered(n for row in found for n in chain(row.notes, *(cell.notes for cell in row.cells)))
     body = SubElement(table, "tbody")
     for row in found:
-        _row(body, row, spec.label, sources, notes)
-    for cells in body:
-        for cell, is_num in zip(cells, numeric, strict=True):
-            if is_num and cell.get("class") == "unknown":
-                cell.set("class", "num unknown")  # it stands where the figures stand
+        _row(body, row, spec.label, numeric, sources, notes)
     if notes:
         _notes(root, spec.label, notes)
     if legend := _legend(spec, found):
@@ -59,8 +57,9 @@ def figure(spec: Spec, found: list[Row], context: Context | None = None) -> Elem
     return root
 
 
-def _unique(items: list) -> list:
-    return list(dict.fromkeys(items))
+def _numbered(items: Iterable[Item]) -> dict[Item, int]:
+    """Each item once, with its number from 1 on."""
+    return {item: number for number, item in enumerate(dict.fromkeys(items), 1)}
 
 
 def _head(table: Element, columns: tuple[Column, ...], numeric: list[bool]) -> None:
@@ -74,19 +73,26 @@ def _head(table: Element, columns: tuple[Column, ...], numeric: list[bool]) -> N
             add(cell, "span", column.unit, class_="unit")
 
 
-def _row(body: Element, row: Row, label: str, sources: list[Source], notes: list[str]) -> None:
+def _row(
+    body: Element,
+    row: Row,
+    label: str,
+    numeric: list[bool],
+    sources: dict[Source, int],
+    notes: dict[str, int],
+) -> None:
     line = SubElement(body, "tr", {"id": f"{label}-{row.id}"} if row.id else {})
     for position, cell in enumerate(row.cells):
         element = SubElement(line, "td") if position else SubElement(line, "th", {"scope": "row"})
-        _fill(element, cell)
+        _fill(element, cell, numeric[position])
         _mark(element, _note_marks(label, cell.notes, notes))
     marks = _note_marks(label, row.notes, notes)
-    marks += [(f"{label}-source-{n}", str(n)) for n in _places(row.sources, sources)]
+    marks += [(f"{label}-source-{n}", str(n)) for n in sorted({sources[s] for s in row.sources})]
     _mark(line[0], marks)
 
 
-def _note_marks(label: str, wanted: Sequence[str], notes: list[str]) -> list[tuple[str, str]]:
-    return [(f"{label}-note-{n}", _letter(n)) for n in _places(wanted, notes)]
+def _note_marks(label: str, wanted: Iterable[str], notes: dict[str, int]) -> list[tuple[str, str]]:
+    return [(f"{label}-note-{n}", _letter(n)) for n in sorted({notes[note] for note in wanted})]
 
 
 def _mark(cell: Element, marks: list[tuple[str, str]]) -> None:
@@ -98,10 +104,6 @@ def _mark(cell: Element, marks: list[tuple[str, str]]) -> None:
                 link.tail = " "
 
 
-def _places(wanted, everything: list) -> list[int]:
-    return sorted({everything.index(item) + 1 for item in wanted})
-
-
 def _letter(number: int) -> str:
     """a … z, aa …: notes are told from sources, which carry figures."""
     text = ""
@@ -111,17 +113,16 @@ def _letter(number: int) -> str:
     return text
 
 
-def _fill(element: Element, cell: Cell) -> None:
+def _fill(element: Element, cell: Cell, in_numbers: bool) -> None:
     if cell.unknown:
-        element.set("class", "unknown")
+        element.set("class", "num unknown" if in_numbers else "unknown")  # it stands where the figures stand
     elif cell.is_number:
         element.set("class", "num")
     if cell.is_number or cell.unknown:
         element.set("data-sort", cell.sort_key)
     holder = add(element, "a", href=cell.link) if cell.link else element
     if cell.unknown or not (cell.column.code or cell.column.markdown):
-        holder.text = add(element, "span", cell.text).text
-        element.remove(element[-1])
+        atomic(holder, cell.text)
     elif cell.column.markdown:
         holder.text = cell.text
     else:
@@ -137,13 +138,13 @@ def _legend(spec: Spec, found: list[Row]) -> str:
     return f"{'; '.join(known)}." if known else ""
 
 
-def _notes(root: Element, label: str, notes: list[str]) -> None:
+def _notes(root: Element, label: str, notes: Iterable[str]) -> None:
     items = SubElement(root, "ol", {"class": "notes", "type": "a"})
     for number, text in enumerate(notes, 1):
         add(items, "li", text, id=f"{label}-note-{number}")
 
 
-def _sources(root: Element, label: str, sources: list[Source]) -> None:
+def _sources(root: Element, label: str, sources: Iterable[Source]) -> None:
     """The numbered list under the table; a date that all share is said once."""
     dates = {source.checked for source in sources}
     shared = dates.pop() if len(dates) == 1 else ""
