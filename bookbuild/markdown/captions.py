@@ -21,7 +21,7 @@ from markdown.treeprocessors import Treeprocessor
 from bookbuild.data import nearest
 from bookbuild.markdown.context import Context, get_context
 from bookbuild.markdown.fences import add
-from bookbuild.markdown.index import KINDS, LABEL, read_index
+from bookbuild.markdown.index import KINDS, LABEL
 
 # a picture and nothing else: (picture up to its address)("title")('title'){attributes}
 _TITLED = re.compile(
@@ -37,7 +37,7 @@ def caption_head(figcaption: Element, label: str, context: Context | None) -> No
     """Put "Figure 2.1. " before a caption's words and name a label that stands twice."""
     if context is None or not label:
         return
-    index = read_index(context.config_file)
+    index = context.index
     found = index.find(label, context.page)
     if found is None:  # on a page that is not in nav, or in a snippet
         context.report("label-unknown", f"label '{label}' is not found in the sources of nav", near=label)
@@ -178,19 +178,18 @@ class _References(Treeprocessor):
         if context is None:
             return
         for link in root.iter("a"):
-            word = "".join(link.itertext()).strip().capitalize() if not len(link) else ""
-            if word in KINDS.values():
-                self._label(link, word, context)
-            elif word == "Chapter":
+            word = (link.text or "").strip().capitalize() if not len(link) else ""
+            if word == "Chapter":
                 self._chapter(link, context)
+            elif word in KINDS.values():
+                self._label(link, word, context)
 
     def _label(self, link: Element, word: str, context: Context) -> None:
         href = urlsplit(link.get("href", ""))
         name = unquote(href.fragment)
         if href.scheme or not _LABEL.fullmatch(name):
             return
-        index = read_index(context.config_file)
-        page = target_page(context, href.path)
+        page, index = target_page(context, href.path), context.index
         found = index.find(name, page)
         if found is None or found.page != page:
             near = f"{found.page}#{name}" if found else nearest(name, set(index.labels))
@@ -206,10 +205,10 @@ class _References(Treeprocessor):
         href = urlsplit(link.get("href", ""))
         if href.scheme or href.netloc:
             return
-        chapters = read_index(context.config_file).chapters
-        number = chapters.get(target_page(context, href.path))
+        page = target_page(context, href.path)
+        number = context.index.chapters.get(page)
         if number is None:
-            hint = "front matter has no number" if target_page(context, href.path) in chapters else ""
+            hint = "front matter has no number" if page in context.index.chapters else ""
             context.report(
                 "reference-unknown", f"no chapter is at '{href.path}'", near=link.get("href", ""), hint=hint
             )
@@ -225,7 +224,7 @@ class _Lost(Treeprocessor):
         if context is None:
             return
         there = {element.get("id") for element in root.iter() if element.tag != "img"}
-        for label in read_index(context.config_file).on_page(context.page):
+        for label in context.index.on_page(context.page):
             if label.name not in there:
                 hint = "a figure stands alone in its paragraph, a caption before its table; neither in indented code"
                 context.report(

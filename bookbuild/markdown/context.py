@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import markdown
 
+from bookbuild.markdown.index import Index, read_index
 from bookbuild.model import Problem
 from bookbuild.outline import docs_dir
 
@@ -38,6 +40,11 @@ class Context:
     @property
     def tools_dir(self) -> Path:
         return self.root / "tools"
+
+    @cached_property
+    def index(self) -> Index:
+        """The book's figures and tables, as the sources are while this page is rendered."""
+        return read_index(self.config_file)
 
     @property
     def source(self) -> Path:
@@ -85,8 +92,11 @@ def get_context(md: markdown.Markdown) -> Context | None:
         return found
     if "relpath" in md.treeprocessors:  # MkDocs
         here = md.treeprocessors["relpath"]
-        return Context(Path(here.config.config_file_path).resolve(), here.file.src_uri)
-    if "rendering_context" in md.preprocessors:  # Zensical
+        found = Context(Path(here.config.config_file_path).resolve(), here.file.src_uri)
+    elif "rendering_context" in md.preprocessors:  # Zensical
         here = md.preprocessors["rendering_context"]
-        return Context(Path(here.config["root_dir"], "mkdocs.yml").resolve(), here.page.path)
-    return None
+        found = Context(Path(here.config["root_dir"], "mkdocs.yml").resolve(), here.page.path)
+    else:
+        return None
+    set_context(md, found)  # both tools make a `Markdown` for each page
+    return found
