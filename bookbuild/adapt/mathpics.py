@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from bookbuild import trees
 from bookbuild.adapt.common import Place
+from bookbuild.markdown.maths import prepared
 
 _LIKE_TEXT = 1.05  # STIX is a little smaller on its body than Source Serif
 _INK = "#1b2224"  # of running text in print.css
@@ -41,7 +42,7 @@ def _picture(tex: str, block: bool) -> tuple[str, str]:
     """(data URL, CSS) of a formula: width, height and depth below the base line, in em."""
     import ziamath
 
-    drawn = ziamath.Latex(tex, size=_EM * _LIKE_TEXT, inline=not block, color=_INK)
+    drawn = ziamath.Latex(prepared(tex), size=_EM * _LIKE_TEXT, inline=not block, color=_INK)
     svg = drawn.svgxml()
     width, height = float(svg.get("width")), float(svg.get("height"))
     depth = drawn.getyofst() - drawn.margin

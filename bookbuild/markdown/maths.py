@@ -108,9 +108,9 @@ def _literal(element: Element) -> Element:
 @lru_cache(maxsize=4096)
 def mathml(tex: str, display: bool = False) -> Element:
     """<math> with plain tags, its TeX in `alttext`. Shared: copy it before you change it."""
-    prepared = _prepared(tex)
+    asked = prepared(tex)
     try:
-        text = convert(prepared, display="block" if display else "inline")
+        text = convert(asked, display="block" if display else "inline")
     except Exception as error:  # it raises whatever its parser stumbles over
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__.removesuffix("Error")).lower()
         raise MathsError(f"{words} {error}".strip()) from error
@@ -126,7 +126,8 @@ def mathml(tex: str, display: bool = False) -> Element:
     return math
 
 
-def _prepared(tex: str) -> str:
+def prepared(tex: str) -> str:
+    """TeX in the words that latex2mathml knows, for whoever else draws with it; MathsError for an unknown environment."""
     for found in re.finditer(r"\\(begin|end)\{(\w+\*?)\}", tex):
         if found[2] not in _ENVIRONMENTS | set(_SAME):
             raise MathsError(f"unknown environment {found[2]}")
