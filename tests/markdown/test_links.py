@@ -27,6 +27,18 @@ def test_links_lead_where_github_leads(desk, link, href):
     assert desk.tree(f"[words]({link})").find("p/a").get("href") == href
 
 
+def test_an_address_of_e_mail_is_left_to_markdown(desk):
+    assert desk.tree("<somebody@example.org>").find("p/a").get("href") == "mailto:somebody@example.org"
+
+
+def test_what_is_no_address_is_reported_and_keeps_its_words(desk):
+    """MkDocs dies of it with a traceback."""
+    assert desk.wrong("# P\n\n[words](http://[host)\n") == [
+        "docs/page.md:3: link-address 'http://[host' is not an address"
+    ]
+    assert desk.tree("[words](http://[host)").find("p/a").text == "words"
+
+
 @pytest.mark.parametrize(
     ("heading", "slug"),
     [
