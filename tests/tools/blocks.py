@@ -653,10 +653,13 @@ class Solo:
         self.over.set()
         if isinstance(error, KeyboardInterrupt):
             self.save("interrupted")
+        elif isinstance(error, (ToolError, RuntimeError, MemoryError)):
+            text = (str(error).strip() or repr(error)).splitlines()[0]
+            text = text if self.place in text else f"{self.place}: {text}"
+            self.save("failed", [text])
+            raise ToolError(text, getattr(error, "status", FAILED)) from error
         elif error is not None:
-            self.save("failed", [str(error)])
-            if isinstance(error, (RuntimeError, MemoryError)) and not isinstance(error, ToolError):
-                raise ToolError(f"{self.place}: {str(error).strip().splitlines()[0] if str(error) else error!r}") from error
+            self.save("failed", [repr(error)])
 
     def finish(self) -> int:
         """Save, and the exit status: measured and right, or not. Nothing measured is not right."""
