@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markdown import Extension, Markdown
 
+from bookbuild.markdown.blocks import BlockExtension
 from bookbuild.markdown.captions import CaptionExtension
 from bookbuild.markdown.diagrams import make_diagram
 from bookbuild.markdown.fences import FenceExtension
@@ -25,6 +26,7 @@ class BookExtension(Extension):
         constructs = [
             SnippetExtension(),
             ListExtension(),
+            BlockExtension(),
             HeadingExtension(),
             LinkExtension(),
             PipeExtension(),

@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element
 
 from markdown import Extension, Markdown
 from markdown.extensions.sane_lists import SaneOListProcessor, SaneUListProcessor
 from markdown.preprocessors import Preprocessor
-from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE
 
 TAB = 4
@@ -49,7 +47,6 @@ class ListExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
         md.preprocessors.register(_Lists(md), "book-lists", 22)
-        md.treeprocessors.register(_Split(md), "book-split", 45)
         md.parser.blockprocessors.register(SaneOListProcessor(md.parser), "olist", 40)
         md.parser.blockprocessors.register(SaneUListProcessor(md.parser), "ulist", 30)
 
@@ -61,31 +58,6 @@ class _Lists(Preprocessor):
     def _mark(self, line: str) -> str:
         """Markdown's own stash keeps what stands between two lists; it is found at any depth."""
         return line.removesuffix(APART) + self.md.htmlStash.store("<!-- -->")
-
-
-class _Split(Treeprocessor):
-    """A block that still shares a paragraph with text, as in an item of a loose list, leaves it."""
-
-    def run(self, root: Element) -> None:
-        for parent in list(root.iter()):
-            for paragraph in list(parent):
-                if paragraph.tag == "p" and "wzxhzdk" in (paragraph.text or "") and not len(paragraph):
-                    self._split(parent, paragraph)
-
-    def _split(self, parent: Element, paragraph: Element) -> None:
-        runs: list[list[str]] = [[]]
-        for line in (paragraph.text or "").split("\n"):
-            if HTML_PLACEHOLDER_RE.fullmatch(line.strip()):
-                runs += [[line.strip()], []]
-            else:
-                runs[-1].append(line)
-        texts = [text for run in runs if (text := "\n".join(run)).strip()]
-        place, attributes = list(parent).index(paragraph), paragraph.attrib
-        parent.remove(paragraph)
-        for offset, text in enumerate(texts):
-            part = Element("p", attributes)
-            part.text = text
-            parent.insert(place + offset, part)
 
 
 @dataclass(frozen=True)
@@ -157,7 +129,9 @@ class _Arranger:
                 self._note(line)
             elif (marker := _marker(line)) and (not self.in_text or marker.may_interrupt()):
                 self._list(marker)
-            elif _HEADING.match(line) or (_RULE.match(line) and not (self.in_text and _UNDERLINE.match(line))):
+            elif _HEADING.match(line) or (
+                _RULE.match(line) and not (self.in_text and _UNDERLINE.match(line))
+            ):
                 self._block()
                 self._put(line.lstrip(" "), text=False)
             else:
