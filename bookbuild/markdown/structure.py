@@ -49,7 +49,8 @@ class Mark:
     line: int = field(default=0, compare=False)  # in the source; 0 on the rendered side
 
     def __str__(self) -> str:
-        words = _NAMES.get(self.kind, f"a {self.kind}")
+        heading = f"a heading of level {self.kind[1:]}" if self.kind[0] == "h" else f"a {self.kind}"
+        words = _NAMES.get(self.kind, heading)
         return f"{words} at depth {self.depth}" if self.kind in ("ul", "ol", "li") else words
 
 
@@ -221,7 +222,7 @@ def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
             marks.append(Mark("li", depth))
         elif tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             marks.append(Mark(tag))
-        elif tag == "pre":
+        elif tag == "pre" or "highlighttable" in names:  # the latter is code beside its line numbers
             marks.append(Mark("code"))
             continue
         elif tag == "figure" and child.find(".//table[@data-name]") is not None:
