@@ -104,10 +104,7 @@ def _check(book: Book, progress: Progress) -> list[Problem]:
     with progress.stage("check") as stage:
         from bookbuild.check import check
 
-        found = check(book)
-        told = {(problem.file, problem.line) for problem in found}
-        own = {p for p in book.problems if p.code != "mkdocs-link" or (p.file, p.line) not in told}
-        problems = sorted({*own, *found})
+        problems = check(book)
         stage.note = _count(problems)
     return problems
 

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from bookbuild.check import data, frontmatter, images, leftovers, links, structure, tables
+from bookbuild.check import data, frontmatter, images, leftovers, links, references, structure, tables
+from bookbuild.check.merge import merged
 from bookbuild.check.sources import read_sources
 from bookbuild.model import Book, Problem
 
-FAMILIES = (links, images, structure, tables, frontmatter, leftovers, data)
+FAMILIES = (links, references, images, structure, tables, frontmatter, leftovers, data)
 
 # found while the pages are rendered, by the Markdown extensions and by MkDocs
 RENDER_CODES = {
@@ -17,7 +18,9 @@ RENDER_CODES = {
     "config": "a setting in mkdocs.yml that MkDocs refuses or warns about",
     "diagram": "a mermaid fence that cannot be drawn",
     "label-twice": "a label of a figure or table that stands in two places",
+    "label-lost": "a label whose picture or caption did not become a figure, so that later numbers would be wrong",
     "label-unknown": "a label that is written where nothing can carry it",
+    "link-address": "a link or picture whose address cannot be read as one",
     "maths": "a formula that cannot be read",
     "reference-kind": "a reference to a table that says Figure, or the other way round",
     "reference-unknown": "a reference to a figure, table or chapter that the book does not have",
@@ -36,9 +39,10 @@ RENDER_CODES = {
 
 
 def check(book: Book) -> list[Problem]:
-    """All that the families find, sorted by place, each once. What rendering found is in `book.problems`."""
+    """All that rendering (`book.problems`) and the families find, sorted by place, each fault once."""
     sources = read_sources(book)
-    return sorted({problem for family in FAMILIES for problem in family.run(book, sources)})
+    found = {problem for family in FAMILIES for problem in family.run(book, sources)}
+    return sorted(merged(book, sources, found))
 
 
 def codes() -> dict[str, str]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
 from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
+from bookbuild.cache import cached_text, digest
 from bookbuild.check.sources import Source, shown
-from bookbuild.data import DataError, Record, read_data
+from bookbuild.data import MISSING, DataError, Record, keys_of, lookup, nearest, read_data
 from bookbuild.model import Book, Problem
 
 CODES = {
@@ -23,6 +26,7 @@ CODES = {
     "data-unsourced": "a record without a source",
     "data-undated": "a record whose source does not say when it was checked",
     "data-twice": "two records of one file with the same id",
+    "data-field": "a source or a doubt about a key that its record does not have",
 }
 
 
@@ -39,7 +43,7 @@ def run(book: Book, sources: list[Source]) -> Iterator[Problem]:
         yield from _records(name, content)
         schema = schemas / f"{path.stem}.schema.json"
         if schema.is_file():
-            yield from _against(schema, shown(book, schema), name, content)
+            yield from _against(book, schema, path, content)
         elif schemas.is_dir():
             yield Problem(name, 1, "data-unschemed", "no schema", f"write {shown(book, schema)}")
 
@@ -58,6 +62,7 @@ def _records(name: str, content: Record) -> Iterator[Problem]:
                 yield Problem(name, row.line, "data-twice", f"{label} stands on line {seen[row['id']]} too")
             seen.setdefault(row.get("id"), row.line)
             yield from _provenance(name, label, row)
+            yield from _fields(name, label, row)
 
 
 def _provenance(name: str, label: str, row: Record) -> Iterator[Problem]:
@@ -80,29 +85,49 @@ def _provenance(name: str, label: str, row: Record) -> Iterator[Problem]:
             )
 
 
-def _against(schema: Path, schema_name: str, name: str, content: Record) -> Iterator[Problem]:
+def _fields(name: str, label: str, row: Record) -> Iterator[Problem]:
+    """What a source or a doubt names must be there, else it speaks for nothing."""
+    for part in ("sources", "doubt"):
+        for entry in row.get(part) or () if isinstance(row.get(part), list) else ():
+            if not isinstance(entry, Record) or not isinstance(entry.get("fields"), list):
+                continue
+            line = entry.key_lines.get("fields", entry.line)
+            for key in entry["fields"]:
+                if lookup(row, str(key)) is MISSING:
+                    near = nearest(str(key), keys_of([row]))
+                    hint = f"did you mean {near}?" if near else ""
+                    yield Problem(name, line, "data-field", f"{label}, {part}: it has no '{key}'", hint)
+
+
+def _against(book: Book, schema: Path, path: Path, content: Record) -> Iterator[Problem]:
+    """What the schema says; remembered, because it takes longer than all other checks together."""
+    beside = sorted(schema.parent.glob("*.json"))
+    texts = [schema.name, *(part for p in beside for part in (p.name, p.read_bytes()))]
+    key = digest(version("jsonschema"), path.read_bytes(), Path(__file__).read_bytes(), *texts)
+    found = cached_text(book.root, "data-schema", key, lambda: json.dumps(_faults(schema, beside, content)))
+    for of_schema, line, text in json.loads(found):
+        yield Problem(shown(book, schema if of_schema else path), line, "data-schema", text)
+
+
+def _faults(schema: Path, beside: list[Path], content: Record) -> list[tuple[bool, int, str]]:
+    """(whether the schema itself is wrong, line, text) of each fault."""
     try:
-        validator = _validator(schema, _stamps(schema.parent))
-    except (ValueError, LookupError, SchemaError) as error:
-        yield Problem(schema_name, 1, "data-schema", f"not a schema: {getattr(error, 'message', error)}")
-        return
-    for error in validator.iter_errors(content):
-        for leaf in _leaves(error):
-            if not _told(leaf):
-                yield Problem(name, _line(content, leaf), "data-schema", _words(content, leaf))
+        validator = _validator(schema.name, beside)
+        errors = list(validator.iter_errors(content))
+    except json.JSONDecodeError as error:
+        return [(True, error.lineno, f"not JSON: {error.msg}")]
+    except (ValueError, SchemaError, Unresolvable, UnknownType) as error:
+        return [(True, 1, f"not a schema: {' '.join(str(getattr(error, 'message', error)).split())}")]
+    leaves = (leaf for error in errors for leaf in _leaves(error))
+    return [(False, _line(content, leaf), _words(content, leaf)) for leaf in leaves if not _told(leaf)]
 
 
-def _stamps(folder: Path) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted((p.name, p.stat().st_mtime_ns) for p in folder.glob("*.json")))
-
-
-@lru_cache(maxsize=64)
-def _validator(schema: Path, _stamp: tuple[tuple[str, int], ...]) -> Draft202012Validator:
+def _validator(name: str, beside: list[Path]) -> Draft202012Validator:
     """A schema with those beside it, to which it may refer by file name."""
-    known = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in schema.parent.glob("*.json")}
-    Draft202012Validator.check_schema(known[schema.name])
-    resources = ((name, Resource.from_contents(contents)) for name, contents in known.items())
-    return Draft202012Validator(known[schema.name], registry=Registry().with_resources(resources))
+    known = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in beside}
+    Draft202012Validator.check_schema(known[name])
+    resources = [(n, Resource.from_contents(text, DRAFT202012)) for n, text in known.items()]
+    return Draft202012Validator(known[name], registry=Registry().with_resources(resources))
 
 
 def _leaves(error: ValidationError) -> Iterable[ValidationError]:

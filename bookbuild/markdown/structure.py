@@ -25,9 +25,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from bookbuild import trees
 
 OURS = frozenset({"table", "script", "mermaid", "calculator"})  # fences that become something else than code
-_GENERATED = frozenset(
-    {"script", "diagram", "headerlink", "footnote-backref", "tabbed-labels", "math"}
-)
+_GENERATED = frozenset({"script", "diagram", "headerlink", "footnote-backref", "tabbed-labels", "math"})
 _BOX = re.compile(r'^( *)(?:!{3} ?\w|\?{3}\+? ?[\w"]|={3}[!+]{0,2} ")')
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*([^`\s]*)")
 SNIPPET = re.compile(r"^\s*-+8<-+\s")
@@ -47,6 +45,7 @@ class Mark:
     kind: str  # 'h2', 'ul', 'ol', 'li', 'table 3x4', 'code', 'link', 'note'
     depth: int = 0  # of lists around it
     line: int = field(default=0, compare=False)  # in the source; 0 on the rendered side
+    element: Element | None = field(default=None, compare=False, repr=False)  # on the rendered side
 
     def __str__(self) -> str:
         heading = f"a heading of level {self.kind[1:]}" if self.kind[0] == "h" else f"a {self.kind}"
@@ -60,15 +59,26 @@ def differences(text: str, tree: Element, tokens: list[Token] | None = None) -> 
     `tokens` spares a second reading of the text.
     """
     ours, theirs = rendered(tree), gfm(text, tokens)
+    lines = text.split("\n")
     line = 1
     for what, i, j, k, m in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
         if what != "equal":
             place = theirs[i].line if i < len(theirs) else line
+            if what == "insert":
+                place = _line_of(ours[k], lines, line, place)
             there = ", ".join(map(str, theirs[i : min(j, i + 3)])) or "nothing"
             here = ", ".join(map(str, ours[k : min(m, k + 3)])) or "nothing"
             yield place, f"GitHub reads {there} where the page has {here}"
         if j > i:
             line = theirs[j - 1].line
+
+
+def _line_of(mark: Mark, lines: list[str], after: int, otherwise: int) -> int:
+    """The line behind `after` on which the first words of what the page shows stand."""
+    texts = (text.strip() for text in mark.element.itertext()) if mark.element is not None else ()
+    first = next((text.split("\n")[0] for text in texts if text), "")
+    numbers = range(after + 1, len(lines) + 1)
+    return next((n for n in numbers if first and first in lines[n - 1]), otherwise)
 
 
 # ---- GitHub's side ----
@@ -216,14 +226,14 @@ def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
             continue
         below = depth
         if tag in ("ul", "ol") and "footnote" not in trees.classes(element):
-            marks.append(Mark(tag, depth))
+            marks.append(Mark(tag, depth, element=child))
             below = depth + 1
         elif tag == "li" and "footnote" not in names and not (child.get("id") or "").startswith("fn:"):
-            marks.append(Mark("li", depth))
+            marks.append(Mark("li", depth, element=child))
         elif tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
-            marks.append(Mark(tag))
+            marks.append(Mark(tag, element=child))
         elif tag == "pre" or "highlighttable" in names:  # the latter is code beside its line numbers
-            marks.append(Mark("code"))
+            marks.append(Mark("code", element=child))
             continue
         elif tag == "figure" and child.find(".//table[@data-name]") is not None:
             continue  # a data table: a fence to GitHub
@@ -231,9 +241,9 @@ def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
             continue  # a picture's title: no text to GitHub
         elif tag == "table":
             rows = [row for row in child.iter("tr")]
-            marks.append(Mark(f"table {len(rows)}x{len(rows[0]) if rows else 0}"))
+            marks.append(Mark(f"table {len(rows)}x{len(rows[0]) if rows else 0}", element=child))
         elif tag == "a" and "footnote-ref" in names:
-            marks.append(Mark("note"))
+            marks.append(Mark("note", element=child))
         elif tag == "a" and child.get("href"):
-            marks.append(Mark("link"))
+            marks.append(Mark("link", element=child))
         _walk(child, below, marks)

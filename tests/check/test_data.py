@@ -31,6 +31,7 @@ SCHEMA = {
                 "required": ["id", "sources"],
                 "properties": {
                     "id": {"$ref": "common.schema.json#/$defs/id"},
+                    "note": {"type": "string"},
                     "rate_tflops": {"type": "number", "exclusiveMinimum": 0},
                     "sources": {"type": "array"},
                 },
@@ -81,6 +82,14 @@ FAULTS = [
     ("wrong type", "rate_tflops: 20", "rate_tflops: fast", 7, "data-schema"),
     ("below the minimum", "rate_tflops: 20", "rate_tflops: -1", 7, "data-schema"),
     ("unknown key", "rate_tflops: 20", "rate_tflop: 20", 7, "data-schema"),
+    (
+        "source of a key that is not there",
+        "      - url: https://example.org/two\n",
+        "      - url: https://example.org/two\n        fields: [rate_tflop]\n",
+        10,
+        "data-field",
+    ),
+    ("leftover", "id: two\n", "id: two # TODO\n    note: TODO\n", 7, "leftover"),
     ("pattern of the common schema", "id: two", "id: Two", 6, "data-schema"),
     ("no YAML", "records:", "records: [", None, "data-yaml"),
     ("key twice", "    rate_tflops: 20\n", "    rate_tflops: 20\n    rate_tflops: 21\n", 8, "data-yaml"),
@@ -102,11 +111,38 @@ def test_record_is_named(facts):
     assert "'two'" in problem.text and "rate_tflops" in problem.text
 
 
+def test_key_meant_is_named(facts):
+    facts.write(DATA, GOOD.replace("/two\n", "/two\n        fields: [rate_tflop]\n"))
+    [problem] = facts.problems()
+    assert "rate_tflops" in problem.hint
+
+
+def test_second_run_says_the_same(facts):
+    """What the schema says is remembered, and forgotten when data or schema change."""
+    facts.write(DATA, GOOD.replace("rate_tflops: 20", "rate_tflops: fast"))
+    first = facts.problems()
+    assert first and facts.problems() == first
+    facts.write("docs/data/schema/chips.schema.json", json.dumps({"type": "object"}))
+    assert facts.problems() == []
+    facts.write("docs/data/schema/chips.schema.json", json.dumps(SCHEMA))
+    facts.write(DATA, GOOD)
+    assert facts.problems() == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "line"),
+    [
+        ('{"type": "nonsense"}', 1),
+        ('{\n"type": object}', 2),
+        ('{"properties": {"records": {"$ref": "gone.schema.json"}}}', 1),
+    ],
+    ids=["unknown type", "no JSON", "reference to nowhere"],
+)
+def test_a_schema_that_is_none(facts, schema, line):
+    facts.write("docs/data/schema/chips.schema.json", schema)
+    assert facts.found() == [("docs/data/schema/chips.schema.json", line, "data-schema")]
+
+
 def test_data_file_without_schema(facts):
     facts.write("docs/data/more.yml", "records: []\n")
     assert facts.found() == [("docs/data/more.yml", 1, "data-unschemed")]
-
-
-def test_a_schema_that_is_none(facts):
-    facts.write("docs/data/schema/chips.schema.json", '{"type": "nonsense"}')
-    assert ("docs/data/schema/chips.schema.json", 1, "data-schema") in facts.found()

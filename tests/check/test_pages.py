@@ -22,29 +22,68 @@ FAULTS = [
     ("anchor, encoded", "To [x](folder/two.md#gr%C3%B6sse).\n", [(3, "link-anchor")]),
     ("link from the root", "To [x](/folder/two.md).\n", [(3, "link-absolute")]),
     ("link out of the book", "To [x](../tools/a.py).\n", [(3, "link-outside")]),
+    ("the same wrong page twice", "To [x](no.md)\nand [y](no.md).\n", [(3, "link-page"), (4, "link-page")]),
+    ("page in a caption", '![A](figures/plot.svg "By [x](no.md).")\n', [(3, "link-page")]),
+    (
+        "page in raw HTML that is there only for Markdown",
+        'To <a href="folder/two.md">x</a>.\n',
+        [(3, "link-page")],
+    ),
+    ("file that the site leaves out", "To [x](data/chips.yml).\n", [(3, "link-unpublished")]),
+    ("anchor of GitHub's other spelling", "To [x](#one_1).\n", [(3, "link-anchor")]),
+    ("address without a host", "To [x](http:/example.org).\n", [(3, "link-scheme")]),
+    ("address of a machine's file", "To [x](file:///etc/hosts).\n", [(3, "link-scheme")]),
+    ("address without a protocol", "To [x](//example.org/).\n", [(3, "link-scheme")]),
+    ("address that is none", "To [x](http://[example).\n", [(3, "link-address")]),
+    ("address as text", "See https://example.org/x.\n", [(3, "link-bare")]),
     ("reference without definition", "To [x][nodefinition].\n", [(3, "link-reference")]),
+    ("reference with code without definition", "Text\nto [`x` y][no].\n", [(4, "link-reference")]),
     ("link without target", "To [x]().\n", [(3, "link-empty")]),
+    ("note that is not there", "Text.\n\n- Item[^no]\n", [(5, "footnote-missing")]),
+    ("note without a mark", "Text.\n\n[^a]: Note.\n", [(5, "footnote-unused")]),
+    ("two notes of a name", "Text[^a].\n\n[^a]: Note.\n[^a]: More.\n", [(6, "footnote-twice")]),
+    ("figure's number asked in vain", "See [Figure](#fig-no).\n", [(3, "reference-unknown")]),
     ("picture", '![A plot](figures/plott.svg "Caption.")\n', [(3, "image-missing")]),
     ("picture in a line", "Look ![a plot](figures/none.png) here.\n", [(3, "image-missing")]),
     ("picture in raw HTML", '<p><img src="none.png" alt="x"></p>\n', [(3, "image-missing")]),
+    ("picture out of the book", "Look ![a plot](../theme/main.html) here.\n", [(3, "image-missing")]),
+    ("picture from the root", "Look ![a plot](/figures/plot.svg) here.\n", [(3, "image-missing")]),
+    ("picture that the site leaves out", "Look ![a plot](data/plot.svg) here.\n", [(3, "image-missing")]),
+    (
+        "picture in raw HTML that is there only for Markdown",
+        'Look <img src="figures/plot.svg" alt="A plot"> here.\n',
+        [(3, "image-missing")],
+    ),
     ("picture elsewhere", "Look ![a plot](https://example.org/x.png) here.\n", [(3, "image-remote")]),
     ("alt text", "Look ![](figures/plot.svg) here.\n", [(3, "image-alt")]),
-    ("alt text in raw HTML", '<p><img src="figures/plot.svg"></p>\n', [(3, "image-alt")]),
+    ("alt text in raw HTML", '<p><img src="../figures/plot.svg"></p>\n', [(3, "image-alt")]),
+    ("alt text that is a file's name", "Look ![plot.svg](figures/plot.svg) here.\n", [(3, "image-alt")]),
+    ("caption of a figure", "![A plot](figures/plot.svg){#fig-a}\n", [(3, "image-caption")]),
     ("caption", "![A plot](figures/plot.svg)\n", [(3, "image-caption")]),
     ("row too long", "| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 | 3 |\n", [(6, "table-ragged")]),
     ("row too short", "| a | b |\n|---|---|\n| 1 |\n", [(5, "table-ragged")]),
     ("head and rule differ", "| a | b | c |\n|---|---|\n| 1 | 2 | 3 |\n", [(4, "table-unread")]),
+    ("table without a rule", "| a | b |\n| 1 | 2 |\n", [(3, "table-unread")]),
+    ("text glued to a table", "| a | b |\n|---|---|\n| 1 | 2 |\nText.\n", [(6, "table-ragged")]),
+    ("row in an item", "- | a | b |\n  |---|---|\n  | 1 |\n", [(5, "table-ragged")]),
+    ("pipe in code", "| a | b |\n|---|---|\n| `x | y` | 2 |\n", [(5, "table-ragged")]),
+    ("heading without a blank, none to GitHub", "Text.\n\n##Near\n", [(5, "structure-differs")]),
+    ("Markdown in raw HTML", "<div>\n\n- one\n\n</div>\n", [(5, "structure-differs")]),
     ("second title", "Text.\n\n# Two\n", [(5, "heading-first")]),
     ("level skipped", "## A\n\n#### B\n", [(5, "heading-skipped")]),
     ("leftover", "Words.\nTODO: more.\n", [(4, "leftover")]),
     ("filler", "Lorem ipsum dolor.\n", [(3, "leftover")]),
     ("leftover in a comment", "<!-- FIXME -->\n", [(3, "leftover")]),
+    ("leftover in an alt text", "Look ![TODO](figures/plot.svg) here.\n", [(3, "leftover")]),
+    ("leftover in a diagram", "```mermaid\nflowchart LR\n  a[TBD] --> b\n```\n", [(5, "leftover")]),
     ("snippet", 'Text.\n\n--8<-- "none.txt"\n', [(5, "snippet-missing")]),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), [f[1:] for f in FAULTS], ids=[f[0] for f in FAULTS])
 def test_planted_fault_is_found_on_its_line_and_nothing_else(planted, text, expected):
+    planted.write("docs/data/chips.yml", "records: []\n")
+    planted.write("docs/data/plot.svg", "<svg/>")
     planted.write(ONE, HEAD + text)
     assert planted.found() == [(ONE, line, code) for line, code in expected]
 
@@ -53,6 +92,11 @@ def test_open_fence_is_found_where_it_opens(planted):
     """What stands behind it is code to GitHub and to us, so nothing else may be said."""
     planted.write(ONE, HEAD + "Text.\n\n```python\nx = 1\n\n## Not a heading\n")
     assert (ONE, 5, "fence-open") in planted.found()
+
+
+def test_open_fence_hides_no_second_fault_before_it(planted):
+    planted.write(ONE, HEAD + "[x](no.md)\n\n```python\nx = 1\n")
+    assert planted.found() == [(ONE, 3, "link-page"), (ONE, 5, "fence-open")]
 
 
 def test_page_without_title(planted):
@@ -67,6 +111,27 @@ def test_unknown_front_matter_key_with_the_one_meant(planted):
     assert "description" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        ("---\ntitle: One: two\n---\n\n# One\n", 2, "frontmatter-yaml"),
+        ("---\ntitle: One\ntitle: Two\n---\n\n# One\n", 3, "frontmatter-yaml"),
+        ("---\ntitle: One\n\n# One\n", 1, "frontmatter-yaml"),
+        ("Note: a word with a colon\n\n# One\n", 1, "frontmatter-stray"),
+        ("---\ntitle: TODO\n---\n\n# One\n", 2, "leftover"),
+    ],
+)
+def test_front_matter_that_is_not_read_as_meant(planted, text, line, code):
+    planted.write(ONE, text)
+    assert (ONE, line, code) in planted.found()
+
+
+def test_a_bad_head_is_told_once(planted):
+    """Its lines stand on the page as text, which nobody needs to hear besides."""
+    planted.write(ONE, "---\ntitle: One: two\n---\n\n# One\n")
+    assert planted.found() == [(ONE, 2, "frontmatter-yaml")]
+
+
 def test_clean_book_has_no_problems(planted):
     assert planted.problems() == []
 
@@ -77,6 +142,10 @@ def test_clean_book_has_no_problems(planted):
         ("[x](folder/too.md)", "folder/two.md"),
         ("[x](two.md)", "folder/two.md"),
         ("[x](folder/two.md#große--co)", "#größe--co"),
+        ("[x](#größe--co)", "folder/two.md#größe--co"),
+        ("[x](/folder/two.md)", "write folder/two.md"),
+        ("[x](www.example.org)", "https://www.example.org"),
+        ("[x](htps://example.org)", "https"),
         ("![x](figures/plots.svg)", "figures/plot.svg"),
     ],
 )
@@ -100,7 +169,15 @@ def test_hint_names_what_was_meant(planted, text, hint):
         "$$\na_b [x](nowhere.md)\n$$",
         "| a \\| b | c |\n|---|---|\n| `x \\| y` | 2 |",
         "![dot](figures/plot.svg) stays in its line",
-        '<img src="figures/plot.svg" alt="">',
+        '<img src="../figures/plot.svg" alt="">',
+        "[![dot](figures/plot.svg)](folder/two.md)",
+        "To [x](folder/two.md#gr%C3%B6%C3%9Fe--co) and [y][two].\n\n[two]: folder/two.md",
+        "Rows[i][j] and a[0][1], |x| and |y|.",
+        "One[^a], two[^b].\n\n[^b]: Second.\n[^a]: First.\n\n    - with\n    - a list",
+        '<h2 id="own">Own</h2>\n\nTo [own](#own), <a name="there"></a> to [there](#there).',
+        "See <https://example.org/x> and `https://example.org/y`.",
+        "- | a | b |\n  |---|---|\n  | 1 | 2 |",
+        '```python linenums="1"\nx = 1\n```',
     ],
 )
 def test_what_is_right_is_left_alone(planted, text):
@@ -112,6 +189,18 @@ def test_lists_that_python_markdown_alone_would_lose_are_no_difference(planted):
     """338 of 1,661 items of a real book vanished in such places; ours reads them as GitHub does."""
     planted.write(ONE, f"{HEAD}Text:\n- one\n  - two\n    1. three\n- four\n")
     assert planted.problems() == []
+
+
+def test_what_a_snippet_brings_in_is_no_difference(planted):
+    planted.write("docs/part.inc", "- one\n- two\n\n| a |\n|---|\n| 1 |\n")
+    planted.write(ONE, f'{HEAD}Text.\n\n--8<-- "docs/part.inc"\n\n## Next\n')
+    assert planted.problems() == []
+
+
+def test_a_page_outside_of_nav_can_be_linked(planted):
+    planted.write("docs/more.md", "# More\n\n## Part\n")
+    planted.write(ONE, f"{HEAD}To [x](more.md#part).\n")
+    assert planted.found() == [("docs/more.md", 0, "nav-omitted")]
 
 
 def test_lost_list_is_found(planted, monkeypatch):

@@ -69,4 +69,4 @@ def test_mini_book_is_clean(minibook):
 
 
 def test_real_book_is_clean(realbook):
-    assert sorted({*realbook.problems, *check(realbook)}) == []
+    assert check(realbook) == []
