@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import functools
+import signal
 from pathlib import Path
 
 import pytest
 from skip_summary import pytest_terminal_summary  # noqa: F401  a hook: pytest finds it here by its name
 from support import MINIBOOK, REALBOOK, require_program
+
+
+def pytest_configure() -> None:
+    """Give Ctrl-C its meaning back: a suite started in the background inherits that it is ignored, and so do the programs
+    that tests interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
