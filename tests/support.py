@@ -20,20 +20,34 @@ PACKAGES = {
     "fio": "fio",
     "ip": "iproute2",
     "java": "default-jre-headless",
+    "node": "nodejs",
+    "npm": "npm",
     "pdftoppm": "poppler-utils",
     "pdftotext": "poppler-utils",
     "qpdf": "qpdf",
     "shellcheck": "shellcheck",
     "unshare": "util-linux",
 }
+# program → the npm package that brings it, and the command that puts it where find_program looks; .ci/run calls it, too
+NPM_PACKAGES = {"ace-cli": "@daisy/ace-cli@1.4.6"}
+NPM_FOLDER = ".cache/npm"
+NPM_INSTALL = f"npm install --prefix {NPM_FOLDER} --ignore-scripts --no-audit --no-fund"
+
+
+def find_program(name: str) -> str | None:
+    """The path of a program on the PATH or among those that npm has put into the project's cache."""
+    return shutil.which(name) or shutil.which(name, path=ROOT / NPM_FOLDER / "node_modules" / ".bin")
 
 
 def require_program(*names: str) -> None:
-    """Skip when a program is absent, naming it; fail instead where CI is set."""
-    absent = [name for name in names if not shutil.which(name)]
+    """Skip when a program is absent, naming it and its package; fail instead where CI is set."""
+    absent = [name for name in names if not find_program(name)]
     if not absent:
         return
-    reason = f"missing program: {', '.join(absent)} (apt-get install {' '.join(PACKAGES.get(n, n) for n in absent)})"
+    debian = [PACKAGES.get(n, n) for n in absent if n not in NPM_PACKAGES]
+    npm = [NPM_PACKAGES[n] for n in absent if n in NPM_PACKAGES]
+    hints = [f"apt-get install {' '.join(debian)}"] * bool(debian) + [f"{NPM_INSTALL} {' '.join(npm)}"] * bool(npm)
+    reason = f"missing program: {', '.join(absent)} ({'; '.join(hints)})"
     if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)

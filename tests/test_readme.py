@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from markdown_it import MarkdownIt
-from support import PACKAGES, require_program
+from support import NPM_INSTALL, NPM_PACKAGES, PACKAGES, require_program
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP = ("README.md", "CONTRIBUTING.md", "SKILL.md")
@@ -85,13 +85,14 @@ def test_citation_agrees_with_the_project():
 
 def test_ci_installs_every_program_that_a_test_may_ask_for():
     script = re.sub(r"#.*", "", read(".ci/run"))
-    installed = set(re.findall(r"[\w.+-]+", script.split("packages=(")[1].split(")")[0]))
+    installed = set(re.findall(r"[\w.+-]+", " ".join(re.findall(r"packages\+?=\((.*?)\)", script, re.DOTALL))))
     assert set(PACKAGES.values()) <= installed
+    assert f"\n{NPM_INSTALL} {' '.join(NPM_PACKAGES.values())}\n" in script
     for path in (ROOT / "tests").rglob("test_*.py"):
         if path.name == "test_skip_summary.py":  # it asks for one that does not exist
             continue
         for call in re.findall(r"require_program\(([^)]*)\)", path.read_text(encoding="utf-8")):
-            assert set(re.findall(r'"([^"]+)"', call)) <= set(PACKAGES), path
+            assert set(re.findall(r'"([^"]+)"', call)) <= {*PACKAGES, *NPM_PACKAGES}, path
 
 
 def test_ci_script_passes_shellcheck():

@@ -46,6 +46,17 @@ def test_programs_are_counted_and_packages_named_once():
     ]
 
 
+def test_programs_of_npm_come_with_its_command():
+    reasons = [
+        "Skipped: missing program: node, ace-cli (apt-get install nodejs; npm install --prefix .cache/npm ace)",
+        "Skipped: missing program: ace-cli (npm install --prefix .cache/npm ace)",
+    ]
+    assert summary(reasons) == [
+        "skipped: 2 without ace-cli, 1 without node",
+        "to run them: apt-get install nodejs && npm install --prefix .cache/npm ace",
+    ]
+
+
 def test_nothing_is_said_where_nothing_is_missing():
     assert summary(["Skipped: needs a GPU"]) == []
 
