@@ -47,24 +47,14 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add(
-        "command",
-        nargs="?",
-        choices=COMMANDS,
-        default="all",
-        metavar="COMMAND",
-        help="what to build, see below",
-    )
+    add("command", nargs="?", choices=COMMANDS, default="all", metavar="COMMAND", help="what to do, see below")
     add("--config", type=Path, default=ROOT / "mkdocs.yml", metavar="FILE", help="the book's mkdocs.yml")
     add("--output", type=Path, metavar="DIR", help="where the site goes (default: site/ beside the config)")
-    add(
-        "--chapter",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="pdf, epub: only these chapters (repeatable)",
-    )
+    chapter = "pdf, epub: only these chapters (repeatable)"
+    add("--chapter", action="append", default=[], metavar="GLOB", help=chapter)
     add("--paper", choices=["a4", "letter"], default="a4", help="page size of the PDF")
+    maths = "formulas of the EPUB (default: mathml); images for readers that do not show MathML, as Kindles"
+    add("--epub-maths", choices=["mathml", "images"], default="mathml", help=maths)
     add("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes at work at once")
     add("--no-cache", action="store_true", help="forget cached results before building")
     strict = "fail on warnings too and write nothing; --no-strict: do not fail on errors in the text"
@@ -111,7 +101,9 @@ def run(args: argparse.Namespace) -> int:
     config = args.config.resolve()
     output = args.output or config.parent / "site"
     chapters = tuple(args.chapter)
-    options = pipeline.Options(config, output, chapters, args.paper, args.jobs, args.strict, args.format)
+    options = pipeline.Options(
+        config, output, chapters, args.paper, args.epub_maths, args.jobs, args.strict, args.format
+    )
     progress = Progress(quiet=args.quiet)
     if args.no_cache:
         pipeline.forget(options)
@@ -136,11 +128,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone; spare the user a second message at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (
-        BookError,
-        bootstrap.SetupError,
-        OSError,
-    ) as error:  # anything else is our fault: show its traceback
+    except (BookError, bootstrap.SetupError, OSError) as error:  # anything else is our fault: show its traceback
         print(error, file=sys.stderr)
         return 1
 

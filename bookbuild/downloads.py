@@ -30,6 +30,7 @@ def write_downloads(
     *,
     globs: tuple[str, ...] = (),
     paper: str = "a4",
+    maths: str = "mathml",
     jobs: int = 1,
 ) -> Downloads:
     """Write `names` ("pdf", "epub") into a folder; one that fails says so and does not keep the other back.
@@ -42,7 +43,7 @@ def write_downloads(
     chapters = chosen(book, globs)
     stem = f"{book.slug}-excerpt" if globs else book.slug
     folder.mkdir(parents=True, exist_ok=True)
-    writers = {"pdf": partial(_pdf, paper=paper), "epub": _epub}
+    writers = {"pdf": partial(_pdf, paper=paper), "epub": partial(_epub, maths=maths)}
     work = {name: partial(writers[name], book, folder / f"{stem}.{name}", chapters) for name in names}
     aside = Aside(partial(work["epub"], None)) if len(names) > 1 and jobs > 1 and is_possible() else None
     try:
@@ -82,10 +83,12 @@ def _pdf(
     return write_pdf(book, out, paper=paper, chapters=chapters, progress=stage)
 
 
-def _epub(book: Book, out: Path, chapters: set[str] | None, stage: Stage | None) -> dict[str, Any]:
+def _epub(
+    book: Book, out: Path, chapters: set[str] | None, stage: Stage | None, *, maths: str
+) -> dict[str, Any]:
     from bookbuild.epub import write_epub
 
-    return write_epub(book, out, chapters=chapters, progress=stage)
+    return write_epub(book, out, chapters=chapters, progress=stage, maths=maths)
 
 
 def chosen(book: Book, globs: tuple[str, ...]) -> set[str] | None:

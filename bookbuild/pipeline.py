@@ -22,6 +22,7 @@ class Options:
     output: Path
     chapters: tuple[str, ...] = ()  # globs over source paths; none: the whole book
     paper: str = "a4"
+    maths: str = "mathml"  # of the EPUB, or "images"
     jobs: int = 1
     strict: bool | None = None  # None: errors fail; True: warnings too, nothing written; False: none
     format: str = "text"
@@ -116,7 +117,7 @@ def _show(problems: list[Problem], options: Options) -> None:
 
 
 def _download(names: list[str], book: Book, site: Path, options: Options, progress: Progress) -> Downloads:
-    chosen = {"globs": options.chapters, "paper": options.paper, "jobs": options.jobs}
+    chosen = {"globs": options.chapters, "paper": options.paper, "maths": options.maths, "jobs": options.jobs}
     return write_downloads(names, book, site / "downloads", progress, **chosen)
 
 

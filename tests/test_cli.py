@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+import zipfile
 from pathlib import Path
 
 import pikepdf
@@ -121,6 +122,19 @@ def test_pdf_of_some_chapters_has_a_name_of_its_own(tiny):
     with pikepdf.open(tiny / "site" / "downloads" / "tiny-book-excerpt.pdf") as pdf:
         sizes = {tuple(round(float(x)) for x in page.mediabox) for page in pdf.pages}
     assert sizes == {(0, 0, 612, 792)}, "8.5 by 11 inches in points"
+
+
+@pytest.mark.parametrize(("maths", "elements"), [(None, "math"), ("mathml", "math"), ("images", "img")])
+def test_formulas_of_the_epub_are_mathml_or_pictures(tmp_path, maths, elements):
+    """Either way with the formula's source as the words in its place."""
+    book = write_book(tmp_path / "tiny", {**PAGES, "one.md": f"{PAGES['one.md']}\nThe sum $a^2+b$.\n"})
+    done = build(book, "epub", *(["--epub-maths", maths] if maths else []))
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(book / "site" / "downloads" / "tiny-book.epub") as archive:
+        page = archive.read("EPUB/one.xhtml").decode()
+    [element] = re.findall(r"<(math|img)\b([^>]*)", page)
+    assert element[0] == elements
+    assert 'alttext="a^2+b"' in element[1] or 'alt="a^2+b"' in element[1]
 
 
 def test_a_chapter_that_does_not_exist_is_named_with_those_that_do(tiny):
@@ -290,6 +304,7 @@ def test_without_pango_the_other_outputs_are_built_and_the_install_commands_told
         (["prnt"], "prnt"),
         (["--config", "/nowhere/mkdocs.yml"], "/nowhere/mkdocs.yml"),
         (["--paper", "a5"], "a5"),
+        (["--epub-maths", "latex"], "latex"),
         (["--jobs", "0"], "--jobs"),
         (["--jobs", "many"], "--jobs"),
         (["site", "--chapter", "x"], "--chapter"),
