@@ -34,6 +34,8 @@ RENDER_CODES = {
     "mkdocs": "anything else that MkDocs says",
     "mkdocs-link": "a link that MkDocs does not follow",
     "nav-missing": "a page that nav names and that is not there",
+    "worked-data": "a worked fence whose calculator cannot be read",
+    "worked-spec": "a worked fence whose settings cannot be read, or a value that its calculator does not take",
     "nav-omitted": "a page that stands in no nav, so nobody finds it",
 }
 

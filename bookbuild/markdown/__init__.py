@@ -16,6 +16,7 @@ from bookbuild.markdown.pipes import PipeExtension
 from bookbuild.markdown.scripts import make_script
 from bookbuild.markdown.snippets import SnippetExtension
 from bookbuild.markdown.table_html import make_table
+from bookbuild.markdown.worked import make_worked
 
 
 class BookExtension(Extension):
@@ -35,6 +36,7 @@ class BookExtension(Extension):
             FenceExtension("table", make_table),
             FenceExtension("script", make_script),
             FenceExtension("mermaid", make_diagram),
+            FenceExtension("worked", make_worked),
         ]
         md.registerExtensions(constructs, {})
 

@@ -1,7 +1,7 @@
 """Which figures and tables the book has and what numbers they carry, found by reading nav and sources.
 
 A Markdown extension sees one page, yet "Figure 2.3" may stand before that figure or on another page. So the sources are
-scanned for labels, each file once until it changes. What counts, in the order of the page: a `table` or `mermaid`
+scanned for labels, each file once until it changes. What counts, in the order of the page: a `table`, `worked` or `mermaid`
 fence with a label, a picture with one alone in its paragraph, and a caption before a Markdown table.
 """
 
@@ -20,7 +20,7 @@ KINDS = {"fig": "Figure", "tab": "Table"}
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*(.*)$")
 _SPEC_LABEL = re.compile(rf"^label:\s*[\"']?({LABEL})[\"']?\s*(?:#.*)?$")
 _DIAGRAM = re.compile(rf"^%%\s*caption:.*#({LABEL})\s*$")
-_OWN = {"table": _SPEC_LABEL, "mermaid": _DIAGRAM}
+_OWN = {"table": _SPEC_LABEL, "worked": _SPEC_LABEL, "mermaid": _DIAGRAM}
 _PICTURE = re.compile(rf"^[ >]*!\[.*\]\(.*\)\{{[^}}]*#({LABEL})[^}}]*\}}\s*$")
 _CAPTION = re.compile(rf"^[ >]*Table:\s.*\{{#({LABEL})\}}\s*$")
 

@@ -85,7 +85,7 @@ class _Block(BlockArithmatexProcessor):
 def element_of(tex: str, display: bool, md: Markdown) -> Element:
     """<math> for Markdown's tree; wrong TeX is reported and stands as code."""
     try:
-        return _literal(mathml(tex, display))
+        return literal(mathml(tex, display))
     except MathsError as error:
         if context := get_context(md):
             context.report("maths", f"{error} in ${tex}$", near=tex)
@@ -94,12 +94,12 @@ def element_of(tex: str, display: bool, md: Markdown) -> Element:
         return code
 
 
-def _literal(element: Element) -> Element:
+def literal(element: Element) -> Element:
     """A copy in which no text is Markdown."""
     copy = Element(element.tag, dict(element.items()))
     copy.text = AtomicString(element.text) if element.text else None
     for child in element:
-        copied = _literal(child)
+        copied = literal(child)
         copied.tail = AtomicString(child.tail) if child.tail else None
         copy.append(copied)
     return copy
