@@ -24,10 +24,23 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from bookbuild import trees
 
-OURS = frozenset({"table", "script", "mermaid", "calculator"})  # fences that become something else than code
-_GENERATED = frozenset({"script", "diagram", "headerlink", "footnote-backref", "tabbed-labels", "math"})
+OURS = frozenset(
+    {"table", "script", "mermaid", "worked", "calculator"}
+)  # fences that become something else than code
+_GENERATED = frozenset(
+    {
+        "script",
+        "diagram",
+        "headerlink",
+        "footnote-backref",
+        "tabbed-labels",
+        "admonition-title",
+        "math",
+        "worked",
+    }
+)
 _BOX = re.compile(r'^( *)(?:!{3} ?\w|\?{3}\+? ?[\w"]|={3}[!+]{0,2} ")')
-_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*([^`\s]*)")
+_FENCE = re.compile(r"^([ >]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 SNIPPET = re.compile(r"^\s*-+8<-+\s")
 _RAW = re.compile(r"<(?:a|h[1-6]|[uo]l|li|table|pre)\b", re.IGNORECASE)
 
@@ -45,6 +58,7 @@ class Mark:
     kind: str  # 'h2', 'ul', 'ol', 'li', 'table 3x4', 'code', 'link', 'note'
     depth: int = 0  # of lists around it
     line: int = field(default=0, compare=False)  # in the source; 0 on the rendered side
+    words: str = field(default="", compare=False)  # some of those it begins with, on GitHub's side
     element: Element | None = field(default=None, compare=False, repr=False)  # on the rendered side
 
     def __str__(self) -> str:
@@ -59,18 +73,39 @@ def differences(text: str, tree: Element, tokens: list[Token] | None = None) -> 
     `tokens` spares a second reading of the text.
     """
     ours, theirs = rendered(tree), gfm(text, tokens)
+    if ours == theirs:
+        return
     lines = text.split("\n")
-    line = 1
-    for what, i, j, k, m in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
-        if what != "equal":
-            place = theirs[i].line if i < len(theirs) else line
-            if what == "insert":
-                place = _line_of(ours[k], lines, line, place)
-            there = ", ".join(map(str, theirs[i : min(j, i + 3)])) or "nothing"
-            here = ", ".join(map(str, ours[k : min(m, k + 3)])) or "nothing"
-            yield place, f"GitHub reads {there} where the page has {here}"
-        if j > i:
-            line = theirs[j - 1].line
+    for i, j, k, m in _apart(theirs, ours):
+        there = ", ".join(map(str, theirs[i : min(j, i + 3)])) or "nothing"
+        here = ", ".join(map(str, ours[k : min(m, k + 3)])) or "nothing"
+        place = theirs[min(i, len(theirs) - 1)].line if theirs else 1
+        if i == j:
+            place = _line_of(ours[k], lines, theirs[i - 1].line if i else 1, place)
+        yield place, f"GitHub reads {there} where the page has {here}"
+
+
+def _apart(theirs: list[Mark], ours: list[Mark]) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges in which the two lists differ. Equal words are laid side by side first, since marks alone repeat."""
+    keys = [[(mark.kind, mark.depth, _key(mark)) for mark in side] for side in (theirs, ours)]
+    for what, i, j, k, m in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if what == "equal" or theirs[i:j] == ours[k:m]:  # words may differ, as in "Figure" and "Figure 2.1"
+            continue
+        inner = SequenceMatcher(None, theirs[i:j], ours[k:m], autojunk=False)
+        for part, a, b, c, d in inner.get_opcodes():
+            if part != "equal":
+                yield i + a, i + b, k + c, k + d
+
+
+def _key(mark: Mark) -> str:
+    """The first letters and digits of what a mark holds; the same on both sides, whatever the markup."""
+    texts = mark.element.itertext() if mark.element is not None else [mark.words]
+    found = ""
+    for text in texts:
+        found += "".join(c for c in text[:40] if c.isalnum())
+        if len(found) >= 8:
+            break
+    return found[:8]
 
 
 def _line_of(mark: Mark, lines: list[str], after: int, otherwise: int) -> int:
@@ -109,18 +144,18 @@ def gfm(text: str, tokens: list[Token] | None = None) -> list[Mark]:
             line = token.map[0] + 1
         kind = token.type
         if kind in ("bullet_list_open", "ordered_list_open"):
-            marks.append(Mark(token.tag, depth, line))
+            marks.append(Mark(token.tag, depth, line, _first_words(tokens, place)))
             depth += 1
         elif kind in ("bullet_list_close", "ordered_list_close"):
             depth -= 1
         elif kind == "list_item_open":
-            marks.append(Mark("li", depth, line))
+            marks.append(Mark("li", depth, line, _first_words(tokens, place)))
         elif kind == "heading_open":
-            marks.append(Mark(token.tag, 0, line))
+            marks.append(Mark(token.tag, 0, line, _first_words(tokens, place)))
         elif kind == "code_block" or (kind == "fence" and (token.info.split() or [""])[0] not in OURS):
-            marks.append(Mark("code", 0, line))
+            marks.append(Mark("code", 0, line, token.content))
         elif kind == "table_open":
-            marks.append(Mark(_table_of(tokens[place:]), 0, line))
+            marks.append(Mark(_table_of(tokens[place:]), 0, line, _first_words(tokens, place)))
         elif kind == "inline":
             marks += _inline(token, line)
         elif kind == "html_block":
@@ -128,10 +163,16 @@ def gfm(text: str, tokens: list[Token] | None = None) -> list[Mark]:
     return marks
 
 
+def _first_words(tokens: list[Token], place: int) -> str:
+    """What a block begins with, as it is typed."""
+    return next((t.content for t in tokens[place : place + 8] if t.content), "")
+
+
 def _inline(inline: Token, line: int) -> Iterator[Mark]:
-    for token in inline.children or ():
+    children = inline.children or []
+    for place, token in enumerate(children):
         if token.type == "link_open" and _is_address(str(token.attrs.get("href", ""))):
-            yield Mark("link", 0, line)
+            yield Mark("link", 0, line, "".join(t.content for t in children[place : place + 4]))
         elif token.type == "html_inline":
             yield from _raw(token.content, 0, line)
         elif token.type == "footnote_ref":
@@ -163,25 +204,39 @@ def _table_of(tokens: list[Token]) -> str:
     return f"table {rows}x{columns}"
 
 
+class Fences:
+    """Tells the lines of fences from others, fed with one line after the other."""
+
+    def __init__(self) -> None:
+        self.mark, self.column = "", 0  # of the fence that is open
+
+    def take(self, line: str) -> bool:
+        """Whether the line belongs to a fence, its first and its last one included."""
+        match = _FENCE.match(line)
+        if self.mark:
+            is_end = match and match[2].startswith(self.mark) and not match[3].strip()
+            if match and is_end and len(match[1]) < self.column + 4:  # deeper it is text of the code
+                self.mark = ""
+            return True
+        if match:
+            self.mark, self.column = match[2], len(match[1])
+        return bool(match)
+
+
 def opened_boxes(lines: list[str]) -> list[str]:
     """The lines without heads and indents of admonitions, details and tabs, as many as before."""
     out: list[str] = []
     boxes: list[int] = []  # columns at which the heads of open boxes stand
-    fence = ""
+    fences = Fences()
     for line in lines:
         bare, column = line.strip(), len(line) - len(line.lstrip(" "))
-        if boxes and bare and not fence and column < boxes[-1] + 4:
+        if boxes and bare and not fences.mark and column < boxes[-1] + 4:
             while boxes and column < boxes[-1] + 4:
                 closed = boxes.pop()
             if out and not out[-1].strip():  # no list goes on across a box's end
                 out[-1] = " " * (closed - 4 * len(boxes)) + "<!-- -->"
         inner = line[min(4 * len(boxes), column) :]
-        match = _FENCE.match(inner)
-        if match and not fence:
-            fence = match[1]
-        elif match and match[1].startswith(fence) and not match[2]:
-            fence = ""
-        elif not fence and _BOX.match(inner):
+        if not fences.take(inner) and _BOX.match(inner):
             inner = " " * (column - 4 * len(boxes)) + "<!-- -->"
             boxes.append(column)
         out.append(inner)
@@ -190,15 +245,11 @@ def opened_boxes(lines: list[str]) -> list[str]:
 
 def without_maths(lines: list[str]) -> list[str]:
     """The lines with formulas and snippet lines blank: GitHub reads no Markdown in the former and has not the latter."""
-    out, fence, maths = list(lines), "", False
+    out, fences, maths = list(lines), Fences(), False
     for number, line in enumerate(out):
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not mark[2]:
-                fence = ""
-        elif mark and not maths:
-            fence = mark[1]
-        elif maths or line.strip().startswith("$$"):
+        if not maths and fences.take(line):
+            continue
+        if maths or line.strip().startswith("$$"):
             body = line.strip()
             closes = body.endswith("$$") and (maths or len(body) > 2)
             maths = not closes and bool(body)  # a blank line ends a formula that was not closed
@@ -222,7 +273,7 @@ def _walk(element: Element, depth: int, marks: list[Mark]) -> None:
     for child in element:
         _, tag = trees.split_tag(child.tag)
         names = trees.classes(child)
-        if names & _GENERATED or tag in ("svg", "math"):
+        if names & _GENERATED or tag in ("svg", "math", "summary"):  # a box's head is text to GitHub
             continue
         below = depth
         if tag in ("ul", "ol") and "footnote" not in trees.classes(element):
