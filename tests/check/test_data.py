@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 DATA = "docs/data/chips.yml"
+BOOK = Path(__file__).resolve().parents[2] / "book"
 GOOD = """\
 meta: {title: Chips, checked: "2026-12-01"}
 records:
@@ -146,3 +149,24 @@ def test_a_schema_that_is_none(facts, schema, line):
 def test_data_file_without_schema(facts):
     facts.write("docs/data/more.yml", "records: []\n")
     assert facts.found() == [("docs/data/more.yml", 1, "data-unschemed")]
+
+
+@pytest.mark.parametrize(
+    ("key", "code"), [("sources", "data-unsourced"), ("year", "data-schema"), ("id", "data-schema")]
+)
+def test_real_record_that_loses_a_key_is_found_by_line(planted, key, code):
+    """The last accelerator of the book without its sources, its year, its id."""
+    shutil.copytree(BOOK / "data", planted.root / "docs" / "data")
+    file = planted.root / "docs" / "data" / "accelerators.yml"
+    lines = file.read_text(encoding="utf-8").split("\n")
+    start = max(n for n, line in enumerate(lines) if line.startswith("  - id: "))
+    head = "  - id:" if key == "id" else f"    {key}:"
+    cut = next(n for n in range(start, len(lines)) if lines[n].startswith(head))
+    end = cut + 1
+    while end < len(lines) and lines[end].startswith("      "):
+        end += 1
+    lines[cut:end] = ["  -"] if key == "id" else []
+    file.write_text("\n".join(lines), encoding="utf-8")
+    [problem] = planted.problems()
+    line = start + 2 if key == "id" else start + 1
+    assert (problem.file, problem.line, problem.code) == ("docs/data/accelerators.yml", line, code)

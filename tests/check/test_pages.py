@@ -69,6 +69,18 @@ FAULTS = [
     ("pipe in code", "| a | b |\n|---|---|\n| `x | y` | 2 |\n", [(5, "table-ragged")]),
     ("heading without a blank, none to GitHub", "Text.\n\n##Near\n", [(5, "structure-differs")]),
     ("Markdown in raw HTML", "<div>\n\n- one\n\n</div>\n", [(5, "structure-differs")]),
+    (
+        "link that a note's mark makes none",
+        "To [x](folder/two.md).\n\nSee [this][^1],\n[that][this].\n\n[this]: folder/two.md\n\n[^1]: Note.\n",
+        [(5, "structure-differs")],
+    ),
+    ("page in the head of a box", 'Text.\n\n!!! note "To [x](no.md)"\n    Text.\n', [(5, "link-page")]),
+    ("page behind code that looks like a fence", "```x``` is code.\n\nTo [x](no.md).\n", [(5, "link-page")]),
+    (
+        "page behind a fence that shows fences",
+        '=== "Tab"\n\n    ```text\n        ```\n    [y](no.md)\n    ```\n\n    [x](no.md)\n',
+        [(10, "link-page")],
+    ),
     ("second title", "Text.\n\n# Two\n", [(5, "heading-first")]),
     ("level skipped", "## A\n\n#### B\n", [(5, "heading-skipped")]),
     ("leftover", "Words.\nTODO: more.\n", [(4, "leftover")]),
@@ -171,6 +183,8 @@ def test_hint_names_what_was_meant(planted, text, hint):
         "![dot](figures/plot.svg) stays in its line",
         '<img src="../figures/plot.svg" alt="">',
         "[![dot](figures/plot.svg)](folder/two.md)",
+        '!!! note "See [two](folder/two.md)"\n    Text.',
+        '??? note "See [two](folder/two.md)"\n    Text.',
         "To [x](folder/two.md#gr%C3%B6%C3%9Fe--co) and [y][two].\n\n[two]: folder/two.md",
         "Rows[i][j] and a[0][1], |x| and |y|.",
         "One[^a], two[^b].\n\n[^b]: Second.\n[^a]: First.\n\n    - with\n    - a list",
@@ -201,6 +215,17 @@ def test_a_page_outside_of_nav_can_be_linked(planted):
     planted.write("docs/more.md", "# More\n\n## Part\n")
     planted.write(ONE, f"{HEAD}To [x](more.md#part).\n")
     assert planted.found() == [("docs/more.md", 0, "nav-omitted")]
+
+
+def test_each_page_is_read_once(planted, monkeypatch):
+    from bookbuild.check import sources
+
+    read = []
+    parse = sources.read_gfm
+    monkeypatch.setattr(sources, "read_gfm", lambda text, found: read.append(text) or parse(text, found))
+    planted.write(ONE, HEAD + "To [x](no.md).\n\n- one\n")
+    planted.problems()
+    assert len(read) == 2 and len(set(read)) == 2
 
 
 def test_lost_list_is_found(planted, monkeypatch):
