@@ -19,9 +19,10 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 def run(book: Book, sources: list[Source]) -> Iterator[Problem]:
     for source in sources:
         for token in source.tokens:
-            find = source.finder(token)
-            for text in _texts(token):
-                for found in _LEFTOVER.finditer(text):
+            hits = [found for text in _texts(token) for found in _LEFTOVER.finditer(text)]
+            if hits:
+                find = source.finder(token)
+                for found in hits:
                     yield source.problem(find(found[0]), "leftover", f"'{found[0]}' is left in the text")
     for path in sorted((book.docs_dir / "data").glob("*.y*ml")):
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):

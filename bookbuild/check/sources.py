@@ -71,7 +71,11 @@ class Finder:
     """Finds the lines of a block's parts one after the other, so that the same words twice give two lines."""
 
     def __init__(self, lines: list[str], start: int, end: int) -> None:
-        self._text, self._first, self._place = "\n".join(lines[start:end]), start + 1, 0
+        self._lines, self._first, self._end, self._place = lines, start + 1, end, 0
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(self._lines[self._first - 1 : self._end])
 
     def __call__(self, *forms: str) -> int:
         """1-based line of the next of the forms in which something may be written, else the block's first line."""
