@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from keyword import iskeyword
 from pathlib import Path
 
 from bookbuild.calculators import Calculator, Constant, Fault, Input, Published, Result
@@ -122,8 +123,8 @@ def _text(record: Record, key: str) -> str:
 
 def _name(record: Record) -> str:
     name = record.get("name")
-    if not isinstance(name, str) or not NAME.fullmatch(name) or name in FUNCTIONS:
-        hint = "letters, digits and _, not a function's name"
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name in FUNCTIONS or iskeyword(name):
+        hint = "letters, digits and _, no function and no word of Python"
         raise Fault("calculator-definition", f"'{name}' is no name for a formula", record.line, hint)
     return name
 

@@ -13,6 +13,7 @@ from bookbuild.markdown.maths import prepared
 
 _LIKE_TEXT = 1.05  # STIX is a little smaller on its body than Source Serif
 _INK = "#1b2224"  # of running text in print.css
+_BETWEEN_ROWS = "0.5em"
 _EM = 100.0  # the size at which formulas are drawn; everything is written in em afterwards
 
 
@@ -41,8 +42,14 @@ def formulas(tree: Element, place: Place) -> None:
 def _picture(tex: str, block: bool) -> tuple[str, str]:
     """(data URL, CSS) of a formula: width, height and depth below the base line, in em."""
     import ziamath
+    from ziamath.tex import tex2mml
 
-    drawn = ziamath.Latex(prepared(tex), size=_EM * _LIKE_TEXT, inline=not block, color=_INK)
+    mathml = ElementTree.fromstring(tex2mml(prepared(tex), inline=not block))
+    mathml.set("mathcolor", _INK)
+    for table in mathml.iter(f"{{{trees.MATHML}}}mtable"):
+        if table.get("rowspacing"):  # in points of a ten-point text, next to nothing at the size of _EM
+            table.set("rowspacing", _BETWEEN_ROWS)
+    drawn = ziamath.Math(mathml, size=_EM * _LIKE_TEXT)
     svg = drawn.svgxml()
     width, height = float(svg.get("width")), float(svg.get("height"))
     depth = drawn.getyofst() - drawn.margin

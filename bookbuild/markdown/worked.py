@@ -121,7 +121,7 @@ def figure(spec: Spec, case: Case, fence: Fence) -> Element:
 
 
 def _table(around: Element, label: str, case: Case, wanted: set[str], md: Markdown) -> None:
-    table = SubElement(around, "table", {"class": "worked-values"} | ({"id": label} if label else {}))
+    table = SubElement(around, "table", {"id": label} if label else {})
     head = SubElement(SubElement(table, "thead"), "tr")
     for text, attributes in (("Given", {}), ("Symbol", {}), ("Value", {"class": "num"}), ("Unit", {})):
         add(head, "th", text, scope="col", **{f"{k}_": v for k, v in attributes.items()})
