@@ -21,12 +21,25 @@ def digest(*parts: str | bytes) -> str:
 
 def cached_text(root: Path, kind: str, key: str, make: Callable[[], str]) -> str:
     """The text under `key`, made and kept where it is not yet there. A folder that cannot be written is no error."""
-    place = root / ".cache" / kind / key
-    try:
-        return place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        pass
+    known = read_cached(root, kind, key)
+    if known is not None:
+        return known
     text = make()
+    write_cached(root, kind, key, text)
+    return text
+
+
+def read_cached(root: Path, kind: str, key: str) -> str | None:
+    """The text kept under `key`, None where there is none."""
+    try:
+        return (root / ".cache" / kind / key).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def write_cached(root: Path, kind: str, key: str, text: str) -> None:
+    """Keep a text in one step; a folder that cannot be written is no error."""
+    place = root / ".cache" / kind / key
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
@@ -36,4 +49,3 @@ def cached_text(root: Path, kind: str, key: str, make: Callable[[], str]) -> str
         os.replace(file.name, place)
     except OSError:
         pass
-    return text

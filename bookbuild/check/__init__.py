@@ -5,12 +5,23 @@
 
 from __future__ import annotations
 
-from bookbuild.check import calculators, data, frontmatter, images, leftovers, links, references, structure, tables
+from bookbuild.check import (
+    calculators,
+    data,
+    fences,
+    frontmatter,
+    images,
+    leftovers,
+    links,
+    references,
+    structure,
+    tables,
+)
 from bookbuild.check.merge import merged
 from bookbuild.check.sources import read_sources
 from bookbuild.model import Book, Problem
 
-FAMILIES = (links, references, images, structure, tables, frontmatter, leftovers, data, calculators)
+FAMILIES = (links, references, images, structure, tables, frontmatter, leftovers, data, calculators, fences)
 
 # found while the pages are rendered, by the Markdown extensions and by MkDocs
 RENDER_CODES = {
