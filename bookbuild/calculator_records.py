@@ -30,6 +30,7 @@ def load(data_dir: Path) -> dict[str, Calculator]:
 
 def read_calculator(record: Record, data_dir: Path) -> Calculator:
     """One record as a calculator. Fault for the first thing that cannot be read, with its line."""
+    _names_stand_once(record)
     inputs = {e.name: e for e in (_input(r, data_dir) for r in _list(record, "inputs"))}
     constants = {c.name: c for c in map(_constant, _list(record, "constants", optional=True))}
     results: dict[str, Result] = {}
@@ -37,7 +38,6 @@ def read_calculator(record: Record, data_dir: Path) -> Calculator:
         for entry in _list(record, key, optional=key == "steps"):
             result = _result(entry, key == "outputs", {*inputs, *constants, *results})
             results[result.name] = result
-    _names_stand_once(record)
     checks = tuple(_published(r) for r in _list(record, "check", optional=True))
     return Calculator(
         id=_text(record, "id"), name=_text(record, "name"), question=_text(record, "question"),
@@ -135,7 +135,7 @@ def _unit(record: Record) -> str:
         unit_scale(unit)
     except ExpressionError as error:
         line = record.key_lines.get("unit", record.line)
-        raise Fault("calculator-unit", f"{record.get('name')}: {error.text}", line) from error
+        raise Fault("calculator-unit", f"{record.get('name')}: {error.text}", line, error.hint) from error
     return unit
 
 
@@ -147,8 +147,9 @@ def _choices(record: Record) -> dict[float, str]:
 def _names_stand_once(record: Record) -> None:
     seen: dict[str, int] = {}
     for key in ("inputs", "constants", "steps", "outputs"):
-        for entry in record.get(key) or ():
-            if entry["name"] in seen:
-                text = f"'{entry['name']}' stands on line {seen[entry['name']]} too"
+        for entry in _list(record, key, optional=True):
+            name = str(entry.get("name"))
+            if name in seen:
+                text = f"'{name}' stands on line {seen[name]} too"
                 raise Fault("calculator-definition", text, entry.line)
-            seen[entry["name"]] = entry.line
+            seen[name] = entry.line

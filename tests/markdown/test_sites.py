@@ -76,7 +76,7 @@ def test_the_pages_hold_every_construct(minibook):
     tags = {trees.split_tag(e.tag)[1] for c in minibook.chapters for e in c.tree.iter()}
     assert {
         "admonition", "tabbed-set", "highlight", "data-table", "script", "diagram", "maths", "footnote", "keys",
-        "task-list", "tool-file", "sources", "notes", "legend", "label",
+        "task-list", "tool-file", "sources", "notes", "legend", "label", "worked",
     } <= marks  # fmt: skip
     assert {"details", "abbr", "dl", "figure", "figcaption", "math", "svg", "blockquote", "table", "kbd"} <= tags
 
