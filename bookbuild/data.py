@@ -59,6 +59,13 @@ class Number(float):
         return Number, (float(self), self.written)
 
 
+class Computed(Number):
+    """A number that follows from others: exact inside, `written` with the digits that count."""
+
+    def __reduce__(self):
+        return Computed, (float(self), self.written)
+
+
 class Record(dict):
     """A mapping of a data file with the line on which it starts and those of its keys."""
 
@@ -124,6 +131,13 @@ def _read(path: Path, _stamp: tuple[int, int]) -> Record:
         raise
     if not isinstance(content, Record):
         raise DataError("a data file is a mapping with lists of records", file=path, line=1)
+    from bookbuild.derived import add_derived  # which needs what stands below
+
+    try:
+        add_derived(content)
+    except DataError as error:
+        error.file = path
+        raise
     return content
 
 
@@ -204,7 +218,7 @@ def number_text(value: float, digits: int | None = None) -> str:
     """A number for readers: decimals as stored or `digits` of them, groups of three from 10 000 up."""
     plain = isinstance(value, Number) and not set(value.written) - set("0123456789.-+")
     if digits is not None:
-        exact = Decimal(value.written if plain else repr(value))
+        exact = Decimal(value.written if plain and not isinstance(value, Computed) else repr(float(value)))
         text = f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
     elif plain:
         text = value.written.lstrip("+")
@@ -262,6 +276,7 @@ class Fact:
     sources: tuple[Source, ...]
     file: Path
     line: int  # of the record
+    words: str = ""  # how it was computed, where it was
 
     @property
     def text(self) -> str:
@@ -281,4 +296,28 @@ def find(data_dir: Path, name: str, record_id: str, key: str, rows: str = "recor
     if value is MISSING:
         near = nearest(key, keys_of([record]))
         raise DataError(f"record '{record_id}' has no '{key}'", hint=near and f"did you mean {near}?")
-    return Fact(value, unit_of(key), tuple(sources(record, [key])), path, record.line)
+    rule = read_data(path).get("derived", {}).get(key.removeprefix("derived."), {}) if key.startswith("derived.") else {}
+    asked = list(rule["of"].values()) if rule else [key]  # the sources of a computed value are those of what it follows from
+    return Fact(value, unit_of(key), tuple(sources(record, asked)), path, record.line, str(rule.get("words") or ""))
+
+
+def find_anywhere(data_dir: Path, reference: str) -> Fact:
+    """A value by 'record/key' or 'file/record/key', where a record's id alone says which file is meant."""
+    *before, record_id, key = reference.split("/") if reference.count("/") in (1, 2) else ("", "", "")
+    if not record_id or not key or before == [""]:
+        raise DataError(f"'{reference}' names no value", hint="record-id/key or file/record-id/key")
+    places: dict[str, list[tuple[str, str]]] = {}  # id → (file, list)
+    for path in [data_file(data_dir, before[0])] if before else sorted(data_dir.glob("*.yml")):
+        for name, rows in read_data(path).items():
+            for row in rows if isinstance(rows, list) else ():
+                if isinstance(row, Record) and "id" in row:
+                    places.setdefault(str(row["id"]), []).append((path.stem, name))
+    found = places.get(record_id, [])
+    if not found:
+        near = nearest(record_id, set(places))
+        raise DataError(f"no record '{record_id}'", hint=near and f"did you mean {near}?")
+    if len(found) > 1:
+        names = " or ".join(f"{file}/{record_id}" for file, _ in found)
+        raise DataError(f"record '{record_id}' stands in more than one list", hint=f"write {names}")
+    [(file, rows)] = found
+    return find(data_dir, file, record_id, key, rows)

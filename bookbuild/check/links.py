@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from bookbuild import trees
 from bookbuild.check.sources import Finder, Source
 from bookbuild.links import Broken, LinkMap
+from bookbuild.markdown.structure import WORD_SCHEMES
 from bookbuild.model import Book, Chapter, Problem
 
 CODES = {
@@ -129,6 +130,8 @@ def _judge(target: _Target, source: Source, line: int, href: str, is_raw: bool) 
     except ValueError:  # link-address, told when the page was rendered
         return
     path = unquote(parts.path)
+    if parts.scheme in WORD_SCHEMES:
+        return
     if parts.scheme or parts.netloc:
         yield from _elsewhere(source, line, href, parts)
     elif not path and not parts.fragment:

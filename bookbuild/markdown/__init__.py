@@ -16,6 +16,7 @@ from bookbuild.markdown.pipes import PipeExtension
 from bookbuild.markdown.scripts import make_script
 from bookbuild.markdown.snippets import SnippetExtension
 from bookbuild.markdown.table_html import make_table
+from bookbuild.markdown.values import ValueExtension
 from bookbuild.markdown.worked import make_worked
 
 
@@ -33,6 +34,7 @@ class BookExtension(Extension):
             PipeExtension(),
             MathsExtension(),
             CaptionExtension(),
+            ValueExtension(),
             FenceExtension("table", make_table),
             FenceExtension("script", make_script),
             FenceExtension("mermaid", make_diagram),

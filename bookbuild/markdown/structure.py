@@ -39,6 +39,7 @@ _GENERATED = frozenset(
         "worked",
     }
 )
+WORD_SCHEMES = ("val", "sum")  # links whose words are all that anybody sees
 _BOX = re.compile(r'^( *)(?:!{3} ?\w|\?{3}\+? ?[\w"]|={3}[!+]{0,2} ")')
 _FENCE = re.compile(r"^([ >]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 SNIPPET = re.compile(r"^\s*-+8<-+\s")
@@ -181,10 +182,9 @@ def _inline(inline: Token, line: int) -> Iterator[Mark]:
 
 def _is_address(href: str) -> bool:
     try:
-        urlsplit(href)
+        return bool(href) and urlsplit(href).scheme not in WORD_SCHEMES
     except ValueError:
         return False
-    return bool(href)
 
 
 def _raw(html: str, depth: int, line: int) -> list[Mark]:
