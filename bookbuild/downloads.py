@@ -12,6 +12,7 @@ from typing import Any
 
 from bookbuild.aside import Aside, is_possible
 from bookbuild.model import Book, BookError, Problem
+from bookbuild.pagemap import PageMap, keep, kept
 from bookbuild.progress import Progress, Stage, counted
 
 
@@ -35,7 +36,8 @@ def write_downloads(
 ) -> Downloads:
     """Write `names` ("pdf", "epub") into a folder; one that fails says so and does not keep the other back.
 
-    With more than one job the EPUB is written in a process of its own while the PDF is laid out.
+    With more than one job the EPUB is made in a process of its own while the PDF is laid out; it then waits for
+    the PDF's pages (see pagemap.py), so that its bytes are the same however many jobs there are.
     """
     result = Downloads()
     if not names:
@@ -45,12 +47,23 @@ def write_downloads(
     folder.mkdir(parents=True, exist_ok=True)
     writers = {"pdf": partial(_pdf, paper=paper), "epub": partial(_epub, maths=maths)}
     work = {name: partial(writers[name], book, folder / f"{stem}.{name}", chapters) for name in names}
-    aside = Aside(partial(work["epub"], None)) if len(names) > 1 and jobs > 1 and is_possible() else None
+    counted_pages = paper == "a4" and not globs
+    places = kept(book) if names == ["epub"] and counted_pages else None
+    beside = len(names) > 1 and jobs > 1 and is_possible()
+    aside = Aside(lambda take: work["epub"](None, page_map=take)) if beside else None
     try:
         for name in names:
-            beside = aside if name == "epub" else None
-            if _write(name, beside or work[name], progress, result):
+            doing = work[name]
+            if name == "epub":
+                doing = aside or partial(doing, page_map=lambda places=places: places)
+            if (facts := _write(name, doing, progress, result)) is not None:
                 result.made.append(folder / f"{stem}.{name}")
+            if name == "pdf":
+                places = facts["page_map"] if facts and counted_pages else None
+                if places:
+                    keep(book, places)
+                if aside:
+                    aside.tell(places)
     finally:
         if aside:
             aside.stop()
@@ -59,7 +72,8 @@ def write_downloads(
 
 def _write(
     name: str, work: Aside | Callable[[Stage], dict[str, Any]], progress: Progress, result: Downloads
-) -> bool:
+) -> dict[str, Any] | None:
+    """What the work says of itself; None where it failed, which is then said."""
     try:
         with progress.stage(name) as stage:
             facts = work.result() if isinstance(work, Aside) else work(stage)
@@ -70,9 +84,9 @@ def _write(
     except BookError as error:
         print(error, file=sys.stderr)
         result.failed = True
-        return False
+        return None
     result.problems += facts["warnings"]
-    return True
+    return facts
 
 
 def _pdf(
@@ -84,11 +98,17 @@ def _pdf(
 
 
 def _epub(
-    book: Book, out: Path, chapters: set[str] | None, stage: Stage | None, *, maths: str
+    book: Book,
+    out: Path,
+    chapters: set[str] | None,
+    stage: Stage | None,
+    *,
+    maths: str,
+    page_map: Callable[[], PageMap | None],
 ) -> dict[str, Any]:
     from bookbuild.epub import write_epub
 
-    return write_epub(book, out, chapters=chapters, progress=stage, maths=maths)
+    return write_epub(book, out, chapters=chapters, progress=stage, maths=maths, page_map=page_map)
 
 
 def chosen(book: Book, globs: tuple[str, ...]) -> set[str] | None:

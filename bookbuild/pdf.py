@@ -38,7 +38,8 @@ def write_pdf(
 ) -> dict[str, Any]:
     """Write the PDF of a book, or of the chapters with these source paths, to `out`, whole or not at all.
 
-    Returns {"pages": int, "links": int (links inside the book and out of it), "warnings": list[Problem]}.
+    Returns {"pages": int, "links": int (links inside the book and out of it), "warnings": list[Problem],
+    "page_map": PageMap (label and first block of each page)}.
     Raises BookError for a paper or chapters that do not exist and where WeasyPrint cannot run.
     """
     if paper not in PAPERS:
@@ -66,7 +67,7 @@ def write_pdf(
         warnings.append(Problem(out.name, 0, "pdf-weasyprint", message, severity="warning"))
 
     roots = (book.site_dir, *(face.upright.parent for face in (SERIF, SANS, MONO)))
-    data, count = engine.render_pdf(html, roots=roots, say=say, page_done=page_done)
+    data, count, places = engine.render_pdf(html, roots=roots, say=say, page_done=page_done)
     temporary = out.with_name(f".{out.name}.{os.getpid()}")
     try:
         temporary.write_bytes(data)
@@ -76,7 +77,7 @@ def write_pdf(
     if progress:
         progress(count, count)
     links = sum(1 for e in html.iter("a") if e.get("href"))
-    return {"pages": count, "links": links, "warnings": warnings}
+    return {"pages": count, "links": links, "warnings": warnings, "page_map": places}
 
 
 def _sections(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -176,6 +177,27 @@ def test_one_job_and_two_write_the_same_bytes(tiny):
             [(tiny / "site/downloads" / f"tiny-book.{kind}").read_bytes() for kind in ("pdf", "epub")]
         )
     assert written[0] == written[1]
+
+
+def test_the_epub_has_the_pages_of_the_finished_pdf_of_the_same_text(tiny):
+    """`all` and `pdf` before `epub` give the same bytes; alone, or after a change of the text, it has no list of pages."""
+
+    def epub(*commands: str) -> bytes:
+        for command in commands:
+            assert build(tiny, command, SOURCE_DATE_EPOCH="1700000000").returncode == 0
+        return (tiny / "site/downloads/tiny-book.epub").read_bytes()
+
+    def has_pages(data: bytes) -> bool:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return b"page-list" in archive.read("EPUB/nav.xhtml")
+
+    alone = epub("epub")
+    assert not has_pages(alone)
+    after = epub("pdf", "epub")
+    assert has_pages(after)
+    assert epub("all") == epub("all") == after
+    (tiny / "docs" / "one.md").write_text("# One\n\nOther words.\n\n## Details\n\nMore words.\n")
+    assert not has_pages(epub("epub"))
 
 
 # ---- faults of the text ----

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
+from bookbuild.adapt.blocks import BLOCK
 from bookbuild.adapt.common import Place
 
 _PHRASE = frozenset(
@@ -35,6 +36,7 @@ _EVERYWHERE = {
     "tabindex",
     "translate",
     "data-label",
+    BLOCK,  # until the pages of the PDF are marked
 }
 _OWN = {
     "a": {"href", "hreflang", "rel"},

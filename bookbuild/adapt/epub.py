@@ -6,6 +6,7 @@ from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
+from bookbuild.adapt.blocks import block_lines, blocks
 from bookbuild.adapt.codelines import annotations, split_lines
 from bookbuild.adapt.common import COMMON, Place, Rewrite
 from bookbuild.adapt.conform import conform
@@ -223,12 +224,14 @@ def captions(tree: Element, place: Place) -> None:
 
 
 EPUB: tuple[Rewrite, ...] = (
+    blocks,
     annotations,
     tabs,
     task_lists,
     site_only,
     admonitions,
     code,
+    block_lines,
     captions,
     quotes,
     pairs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from bookbuild import trees
+from bookbuild.adapt.blocks import block_lines, blocks
 from bookbuild.adapt.codelines import annotations, code_lines
 from bookbuild.adapt.common import COMMON, Place, Rewrite
 from bookbuild.adapt.figures import pictures
@@ -106,6 +107,7 @@ def sort_links(tree: Element, place: Place) -> None:
 
 
 PRINT: tuple[Rewrite, ...] = (
+    blocks,
     footnotes,
     annotations,
     tabs,
@@ -115,6 +117,7 @@ PRINT: tuple[Rewrite, ...] = (
     pictures,
     formulas,
     code_lines,
+    block_lines,
     tables,
     quotes,
     pairs,

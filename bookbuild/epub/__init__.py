@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ebooklib import epub
@@ -13,8 +14,10 @@ from bookbuild.dates import build_date
 from bookbuild.epub import archive, contents, package, pages
 from bookbuild.epub.documents import connect
 from bookbuild.epub.edition import Edition, Progress
+from bookbuild.epub.pagebreaks import mark_pages, page_list
 from bookbuild.epub.pictures import Pictures
 from bookbuild.model import Book, BookError
+from bookbuild.pagemap import PageMap
 
 _COVER = "images/cover.png"
 _MATHS = {"mathml": EPUB, "images": (formulas, *EPUB)}
@@ -27,10 +30,14 @@ def write_epub(
     chapters: set[str] | None = None,
     progress: Progress | None = None,
     maths: str = "mathml",
+    page_map: Callable[[], PageMap | None] | None = None,
 ) -> dict[str, object]:
     """Write the EPUB of a book, or of the chapters with these source paths, to `out`, whole or not at all.
 
-    `maths` is "mathml", or "images" for readers that do not show it, Kindle first of all. Returns
+    `maths` is "mathml", or "images" for readers that do not show it, Kindle first of all. `page_map` gives what
+    write_pdf says of the pages of the same book, and is asked late, when all else is ready; without it, or
+    where it gives nothing, the file has no list of pages. So the bytes depend on the book, the date, `maths`
+    and the map, and on nothing else. Returns
     {"files": int (XHTML files), "warnings": list[Problem]}. Raises BookError where nothing is to be written,
     or `out` cannot be.
     """
@@ -43,16 +50,21 @@ def write_epub(
     edition = Edition(book, chosen, _MATHS[maths], Pictures(book.site_dir))
     body = edition.documents(progress)
     toc = contents.entries(book, chosen, connect(body))
+    breaks = mark_pages(body, page_map() if page_map else None)
     cover, title = pages.cover(book, _COVER), pages.title(book, date)
     start = next((d for d in body if d.chapter and d.chapter.number is not None), body[0])
     landmarks = [("cover", "Cover", cover.name), ("titlepage", "Title page", title.name)]
     landmarks += [("toc", "Contents", "nav.xhtml#contents"), ("bodymatter", "Start of the text", start.name)]
     nav = contents.nav(toc, landmarks)
+    if breaks:
+        nav.content.append(page_list(breaks))
     uid = package.identifier(book, chapters)
 
     made = epub.EpubBook()
     package.describe(made, book, uid, date)
     package.describe_access(made, [title, *body])
+    if breaks:
+        package.describe_pages(made, book)
     package.add_cover(made, _COVER, cover_png(book))
     package.add_styles(made)
     spine = [package.add_document(made, d, book.language) for d in (cover, title)]

@@ -97,6 +97,15 @@ def describe_access(package: epub.EpubBook, documents: list[Document]) -> None:
         package.add_metadata("OPF", f"schema:{name}", value, {"property": f"schema:{name}"})
 
 
+def describe_pages(package: epub.EpubBook, book: Book) -> None:
+    """Whose pages the list of pages counts."""
+    for feature in ("pageBreakMarkers", "pageNavigation"):
+        name = "schema:accessibilityFeature"
+        package.add_metadata("OPF", name, feature, {"property": name})
+    source = f"{book.title}, the PDF on A4 paper of the same edition"
+    package.add_metadata("OPF", "pageBreakSource", source, {"property": "pageBreakSource"})
+
+
 def add_document(
     package: epub.EpubBook, document: Document, language: str, *properties: str
 ) -> epub.EpubItem:

@@ -6,6 +6,7 @@ from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement
 
 from bookbuild import trees
+from bookbuild.adapt.blocks import BLOCK
 from bookbuild.adapt.epub import TYPE
 from bookbuild.epub.contents import part_title
 from bookbuild.epub.documents import Document
@@ -54,6 +55,7 @@ def rights_of(book: Book) -> str:
 def part(part: Part, chapters: list[Chapter]) -> Document:
     section = Element("section", {TYPE: "part", "role": "doc-part", "class": "part", "id": part_id(part)})
     section.set("aria-label", part.title)
+    section.set(BLOCK, part_id(part))
     title = part_title(part)
     number, _, words = title.partition(". ")
     head = SubElement(section, "h1")

@@ -13,8 +13,10 @@ from xml.etree.ElementTree import Element
 
 from bookbuild import trees
 from bookbuild.model import BookError
+from bookbuild.pagemap import PageMap
 from bookbuild.printing.finish import finish, merge_nested_links
 from bookbuild.printing.fonts import generic_families
+from bookbuild.printing.pagemap import page_map
 
 INSTALL = (
     "pdf-pango WeasyPrint cannot load Pango; install it (Debian, Ubuntu: apt-get install libpango-1.0-0 "
@@ -35,8 +37,8 @@ def load():
 
 def render_pdf(
     html: Element, *, roots: tuple[Path, ...], say: Callable[[str], None], page_done: Callable[[int], None]
-) -> tuple[bytes, int]:
-    """(PDF bytes, number of pages) of a document tree. `say` gets each line that WeasyPrint logs."""
+) -> tuple[bytes, int, PageMap]:
+    """(PDF bytes, number of pages, what begins on them) of a document tree. `say` gets each line that WeasyPrint logs."""
     weasyprint = load()
     with _quick_gc(), _listen(say, page_done):
         text = "<!doctype html>" + trees.to_html(html)
@@ -45,7 +47,8 @@ def render_pdf(
         merge_nested_links(document)
         identifier = hashlib.sha256(text.encode()).digest()[:16]
         data = document.write_pdf(finisher=finish, pdf_identifier=identifier, pdf_variant=VARIANT)
-    return data, len(document.pages)
+        places = page_map(document)
+    return data, len(document.pages), places
 
 
 def _font_config():

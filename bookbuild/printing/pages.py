@@ -7,6 +7,7 @@ from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement
 
 from bookbuild import __version__, trees
+from bookbuild.adapt.blocks import BLOCK
 from bookbuild.model import Book, Chapter, Part
 
 LICENCE_URL = "https://creativecommons.org/licenses/by-sa/4.0/"
@@ -157,6 +158,7 @@ def part_id(part: Part) -> str:
 
 def part_page(part: Part, chapters: list[Chapter]) -> Element:
     page = Element("section", {"class": "part-page", "id": part_id(part), "data-title": part.title})
+    page.set(BLOCK, part_id(part))
     add(page, "p", f"Part {roman(part.number)}", class_="part-number")
     add(page, "h1", part.title, data_bookmark=part.title)
     rows = add(page, "ul", class_="part-chapters")

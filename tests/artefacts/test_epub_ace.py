@@ -9,10 +9,17 @@ from acetools import violations
 from fragmentbook import fragment_book
 from oddbook import DOTS, site_with, write
 
+from bookbuild.epub import write_epub
+
 
 @pytest.mark.parametrize("which", ["realbook_epub", "minibook_epub"])
 def test_ace_finds_no_violation(which, request, tmp_path):
     assert violations(request.getfixturevalue(which), tmp_path) == []
+
+
+def test_ace_finds_no_violation_where_the_pages_of_the_pdf_are_marked(minibook, minibook_pdf, tmp_path):
+    write_epub(minibook, tmp_path / "book.epub", page_map=lambda: minibook_pdf[1]["page_map"])
+    assert violations(tmp_path / "book.epub", tmp_path) == []
 
 
 def test_ace_finds_a_picture_without_alternative_text(tmp_path):

@@ -1,0 +1,72 @@
+"""The page map of the last finished PDF of a content, kept so that an EPUB of the same content can have its pages.
+
+`all` hands the map of the PDF it makes straight to the EPUB, whether one is kept or not: its bytes depend on the book and
+the date alone. `epub` takes the kept one of the same content, builder and programs, as after `pdf`; without one, as in
+a new clone or after --no-cache, its EPUB has no list of pages. A letter-size PDF and an excerpt keep and give none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from bookbuild import trees
+from bookbuild.cache import digest
+from bookbuild.links import Asset, LinkMap
+from bookbuild.model import Book
+
+PageMap = list[tuple[str, str]]  # (label as printed, mark of the first block that begins on the page)
+
+
+def keep(book: Book, pages: PageMap) -> None:
+    """A cache that cannot be written is no error."""
+    place = _place(book)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=place.parent, delete=False) as file:
+            json.dump(pages, file)
+        os.replace(file.name, place)
+    except OSError:
+        pass
+
+
+def kept(book: Book) -> PageMap | None:
+    """The map of the last finished PDF of this content, if there was one."""
+    try:
+        return [(label, mark) for label, mark in json.loads(_place(book).read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _place(book: Book) -> Path:
+    return book.root / ".cache" / "pages" / f"{digest(*_content(book))}.json"
+
+
+def _content(book: Book) -> Iterator[str | bytes]:
+    """All that decides where a page ends: text, pictures, and the programs that lay them out."""
+    yield from (version("weasyprint"), book.title, book.author, book.description, book.copyright, book.url)
+    yield book.language
+    yield from _builder(files("bookbuild"))
+    links = LinkMap(book)
+    for part in book.parts:
+        yield f"{part.number} {part.title} {len(part.chapters)}"
+    for chapter in book.chapters:
+        yield from (chapter.key, str(chapter.number), chapter.title, trees.to_html(chapter.tree))
+        for image in chapter.tree.iter("img"):
+            match links.resolve(chapter, image.get("src", "")):
+                case Asset(path) if (book.site_dir / path).is_file():
+                    yield (book.site_dir / path).read_bytes()
+
+
+def _builder(folder: Traversable) -> Iterator[bytes]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _builder(entry)
+        elif entry.name.endswith((".py", ".css")):
+            yield entry.read_bytes()
