@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 from bookbuild.expression import CALLS, Condition, Expression, ExpressionError, apply, fold
-from bookbuild.units import registry
+from bookbuild.units import UnitError, parse_unit
 
 # what the registry calls the base of a dimension → what it is called here, and how much of that it is
 _PHYSICAL = {
-    "bit": ("byte", 1 / 8), "byte": ("byte", 1.0), "second": ("second", 1.0), "flop": ("flop", 1.0),
+    "bit": ("byte", 1 / 8), "byte": ("byte", 1.0), "second": ("second", 1.0), "flop": ("flop", 1.0), "op": ("op", 1.0),
     "usd": ("usd", 1.0), "eur": ("eur", 1.0), "kilogram": ("kilogram", 1.0), "gram": ("kilogram", 1e-3),
     "meter": ("meter", 1.0), "kelvin": ("kelvin", 1.0), "ampere": ("ampere", 1.0),
 }  # fmt: skip
@@ -137,12 +137,12 @@ def _base(unit: str) -> tuple[float, tuple[tuple[str, float], ...]]:
     if not unit:
         return 1.0, ()
     try:
-        found = registry().Quantity(1, unit).to_base_units()
-    except Exception as error:  # pint raises whatever its parser stumbles over
-        raise ExpressionError(f"unknown unit '{unit}'") from error
-    scale, powers = float(found.magnitude), []
-    for name, power in found.unit_items():
+        found = parse_unit(unit)
+    except UnitError as error:
+        raise ExpressionError(error.text, hint=error.hint) from error
+    scale, powers, one = found.scale, [], found.quantity(1.0)
+    for name, power in one.unit_items() if hasattr(one, "unit_items") else ():
         if base := _PHYSICAL.get(name.lower()):
             scale *= base[1] ** power
-            powers.append((base[0], power))
+            powers.append((base[0], float(power)))
     return scale, tuple(sorted(powers))
