@@ -7,21 +7,38 @@ from __future__ import annotations
 
 from bookbuild.check import (
     calculators,
+    consistency,
     data,
     fences,
     frontmatter,
     images,
     leftovers,
     links,
+    lints,
     references,
     structure,
+    sums,
     tables,
 )
 from bookbuild.check.merge import merged
 from bookbuild.check.sources import read_sources
 from bookbuild.model import Book, Problem
 
-FAMILIES = (links, references, images, structure, tables, frontmatter, leftovers, data, calculators, fences)
+FAMILIES = (
+    links,
+    references,
+    images,
+    structure,
+    tables,
+    frontmatter,
+    leftovers,
+    data,
+    consistency,
+    sums,
+    calculators,
+    fences,
+    lints,
+)
 
 # found while the pages are rendered, by the Markdown extensions and by MkDocs
 RENDER_CODES = {
