@@ -731,8 +731,8 @@ class Solo:
     """
 
     def __init__(self, args: argparse.Namespace, torch, kind: str, index: int = 0):
-        self.args, self.rows = args, []
-        self.report = new_report(args, environment(torch, kind, index))
+        self.args, self.rows, self.device = args, [], (torch, kind, index)
+        self.report = new_report(args, environment(*self.device)) | {"device_state": {"before": device_state(*self.device)}}
         where = f"{kind}:{index}" if kind != "cpu" else kind
         self.place = f"{socket.gethostname()}, {where} ({self.report['environment']['device']})"
         rank, size = (os.environ.get(a) or os.environ.get(b) for a, b in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")))
@@ -770,6 +770,8 @@ class Solo:
 
     def save(self, status: str, problems=()) -> None:
         self.report["status"] = status
+        if "after" not in self.report["device_state"] and status != "timed out":  # a device that hangs may hang its driver
+            self.report["device_state"]["after"] = device_state(*self.device)
         self.report["problems"] += problems
         save_report(self.report, self.args, self.rows)
 
@@ -811,7 +813,11 @@ SHARES = {"first": 0.35, "halving": 0.5, "lines": 0.85, "final": 1.0}  # of the 
 
 
 class DoesNotFit(Exception):
-    """The operands of a shape cannot be allocated, or the device refuses the shape."""
+    """The operands of a shape cannot be allocated; nor will those of a larger shape."""
+
+
+class Refused(DoesNotFit):
+    """The device has no kernel for this one shape; a larger one may be fine."""
 
 
 def median(values) -> float:
@@ -862,7 +868,8 @@ class Search:
                 seconds = self.measure(shape, 1, iters)
             except DoesNotFit as error:
                 self.refused[shape] = str(error)
-                self.least_refused = min(self.least_refused, footprint(shape))
+                if not isinstance(error, Refused):
+                    self.least_refused = min(self.least_refused, footprint(shape))
                 return None
             rates = [2.0 * math.prod(shape) / s if s > 0 else math.inf for s in seconds]
             good = [rate for rate in rates if rate <= self.ceiling]
@@ -963,6 +970,16 @@ class Search:
         tops = self.rank(tops, 12) or tops
         gain = self.latest[tops[0]] / first
         return [self.climb(shape, None, (2, None), (1, 8), (0, 8), (2, 8)) for shape in tops[:again]] + tops + ranked[:2], gain
+
+    def heat(self, count: int) -> None:
+        """Run a product of middling size count times, untimed: clocks and temperature leave their idle state."""
+        shape = tuple(axis[len(axis) // 2] for axis in self.axes)
+        if count > 0:
+            self.products += count
+            try:
+                self.measure(shape, count - 1, 1)
+            except DoesNotFit as error:
+                self.refused[shape] = str(error)
 
     def run(self) -> tuple | None:
         """The best shape."""
@@ -1074,6 +1091,10 @@ class Pool:
         return self.data[:count].view(rows, -1)
 
 
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 class Products:
     """The device's side: makes operands, times products, checks them. measure() is what Search calls."""
 
@@ -1139,11 +1160,14 @@ class Products:
             return seconds
         except memory as error:
             self.release()
-            raise DoesNotFit(f"out of memory: {str(error).splitlines()[0] if str(error) else error!r}") from None
-        except RuntimeError as error:
-            if any(word in str(error) for word in ("out of memory", "not enough memory", "DefaultCPUAllocator", "alloc")):
+            raise DoesNotFit(f"out of memory: {first_line(error)}") from None
+        except (RuntimeError, ValueError) as error:
+            text = first_line(error).lower()
+            if any(word in text for word in ("out of memory", "not enough memory", "allocator", "alloc_failed")):
                 self.release()
-                raise DoesNotFit(f"out of memory: {str(error).splitlines()[0]}") from None
+                raise DoesNotFit(first_line(error)) from None
+            if any(word in text for word in ("divisible", "multiple of", "not_supported", "greater than 16", "aligned")):
+                raise Refused(first_line(error)) from None
             raise
 
     def release(self) -> None:
@@ -1210,7 +1234,7 @@ def probe(torch, kind: str, index: int, dtype: str, seed: int = 0) -> str:
         if products.measure((256, 256, 256), 0, 1):
             return "yes"
     except (DoesNotFit, ToolError, RuntimeError, ValueError, NotImplementedError, AttributeError, TypeError) as error:
-        return "no: " + (str(error).strip().splitlines() or [type(error).__name__])[0][:90]
+        return "no: " + first_line(error)[:90]
     return "no"
 
 
@@ -1256,6 +1280,7 @@ def parse(argv=None) -> argparse.Namespace:
     )
     for axis in "mnk":
         parser.add_argument(f"--{axis}", nargs="+", metavar="SIZE", help=f"values or ranges of {axis} (256:20480:128; CPU: 128:1024:64)")
+    parser.add_argument("--warmup", type=int, metavar="N", help="untimed products first, which heat the device (50; 3 on a CPU)")
     parser.add_argument("--products", type=int, metavar="N", help="most products to run (10000; 20000 if the units are unknown)")
     parser.add_argument("--seconds", type=float, metavar="S", help="most time to search (100; 20 on a CPU)")
     parser.add_argument("--units", type=int, metavar="N", help="SMs, CUs or engines of the device (asked of the driver)")
@@ -1351,6 +1376,7 @@ def main(argv=None) -> int:
         watch = Watch(torch, kind, index)
         watch.start()
         try:
+            search.heat(args.warmup if args.warmup is not None else 3 if slow else 50)
             search.every(args.iters) if args.every else search.run()
         finally:
             solo.report["device_state"] = watch.stop()

@@ -652,8 +652,8 @@ class Solo:
     """
 
     def __init__(self, args: argparse.Namespace, torch, kind: str, index: int = 0):
-        self.args, self.rows = args, []
-        self.report = new_report(args, environment(torch, kind, index))
+        self.args, self.rows, self.device = args, [], (torch, kind, index)
+        self.report = new_report(args, environment(*self.device)) | {"device_state": {"before": device_state(*self.device)}}
         where = f"{kind}:{index}" if kind != "cpu" else kind
         self.place = f"{socket.gethostname()}, {where} ({self.report['environment']['device']})"
         rank, size = (os.environ.get(a) or os.environ.get(b) for a, b in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")))
@@ -691,6 +691,8 @@ class Solo:
 
     def save(self, status: str, problems=()) -> None:
         self.report["status"] = status
+        if "after" not in self.report["device_state"] and status != "timed out":  # a device that hangs may hang its driver
+            self.report["device_state"]["after"] = device_state(*self.device)
         self.report["problems"] += problems
         save_report(self.report, self.args, self.rows)
 
@@ -953,8 +955,10 @@ def paths(args, solo: Solo, torch, kind: str, index: int) -> None:
 
 
 def parse(argv=None) -> argparse.Namespace:
-    names = ("device", "index", "dtype", "warmup", "iters", "min-bytes", "max-bytes", "json", "csv", "plot", "timeout", "seed", "quiet")
-    parser = make_parser(__doc__, *names, dtype="fp32", min_bytes=None, max_bytes=None)
+    names = ("device", "index", "dtype", "warmup", "iters", "json", "csv", "plot", "timeout", "seed", "quiet")
+    parser = make_parser(__doc__, *names, dtype="fp32")
+    parser.add_argument("--min-bytes", type=parse_size, metavar="SIZE", help="smallest array (64M; 16M on a CPU)")
+    parser.add_argument("--max-bytes", type=parse_size, metavar="SIZE", help="largest array (2G; 128M on a CPU)")
     parser.add_argument("--peak", type=float, metavar="TB/S", help="memory rate of the data sheet (from a table)")
     parser.add_argument("--no-paths", action="store_true", help="only the device's own memory")
     parser.add_argument("--inject", choices=("wrong",), default="", help="damage a result, to see the check work")

@@ -552,6 +552,78 @@ def tell(args: argparse.Namespace, text: str) -> None:
 # --- end common: flags ---
 
 
+# --- common: peaks ---
+# What is known of devices. Dense peaks in TFLOPS (int8: TOPS), by the number format, of one torch device; rated: the clock in
+# MHz that the matrix peak assumes, top: the highest clock there is. share: of the vendor's figure, where that counts a package
+# of two devices. units: matrix engines, where torch does not say. None: the hardware lacks the format.
+PEAKS = (
+    # name as torch gives it, record in the book's data, logical unit, share, rated, top, units, peaks
+    (r"GB300", "nvidia-gb300", "GPU package of two dies", 1, None, None, None,
+     {"fp64": 1.3, "fp32": 80, "tf32": 1250, "bf16": 2500, "fp16": 2500, "fp8": 5000, "fp4": 15000, "int8": 165}),
+    (r"GB200", "nvidia-gb200", "GPU package of two dies", 1, 2008, 2062, None,
+     {"fp64": 40, "fp32": 80, "tf32": 1250, "bf16": 2500, "fp16": 2500, "fp8": 5000, "fp4": 10000, "int8": 5000}),
+    (r"B300", "nvidia-b300-sxm", "GPU package of two dies", 1, None, None, None,
+     {"fp64": 1.25, "fp32": 75, "tf32": 1125, "bf16": 2250, "fp16": 2250, "fp8": 4500, "fp4": 13500, "int8": 150}),
+    (r"B200", "nvidia-b200-sxm", "GPU package of two dies", 1, 1856, 1965, None,
+     {"fp64": 37, "fp32": 75, "tf32": 1125, "bf16": 2250, "fp16": 2250, "fp8": 4500, "fp4": 9000, "int8": 4500}),
+    (r"GH200", "nvidia-gh200", "GPU", 1, 1830, 1980, None,
+     {"fp64": 67, "fp32": 67, "tf32": 494.7, "bf16": 989.4, "fp16": 989.4, "fp8": 1978.9, "fp4": None, "int8": 1978.9}),
+    (r"H200 NVL", "nvidia-h200-nvl", "GPU", 1, 1545, 1785, None,
+     {"fp64": 60, "fp32": 60, "tf32": 417.5, "bf16": 835.5, "fp16": 835.5, "fp8": 1670.5, "fp4": None, "int8": 1670.5}),
+    (r"H200", "nvidia-h200-sxm", "GPU", 1, 1830, 1980, None,
+     {"fp64": 67, "fp32": 67, "tf32": 494.7, "bf16": 989.4, "fp16": 989.4, "fp8": 1978.9, "fp4": None, "int8": 1978.9}),
+    (r"H100 NVL", "nvidia-h100-nvl", "GPU", 1, None, None, None,
+     {"fp64": 60, "fp32": 60, "tf32": 417.5, "bf16": 835.5, "fp16": 835.5, "fp8": 1670.5, "fp4": None, "int8": 1670.5}),
+    (r"H100 PCIe", "nvidia-h100-pcie", "GPU", 1, 1620, 1755, None,
+     {"fp64": 51, "fp32": 51, "tf32": 378, "bf16": 756, "fp16": 756, "fp8": 1513, "fp4": None, "int8": 1513}),
+    (r"H100", "nvidia-h100-sxm", "GPU", 1, 1830, 1980, None,
+     {"fp64": 67, "fp32": 67, "tf32": 494.7, "bf16": 989.4, "fp16": 989.4, "fp8": 1978.9, "fp4": None, "int8": 1978.9}),
+    (r"A100.*PCIe", "nvidia-a100-pcie-80", "GPU", 1, 1410, 1410, None,
+     {"fp64": 19.5, "fp32": 19.5, "tf32": 156, "bf16": 312, "fp16": 312, "fp8": None, "fp4": None, "int8": 624}),
+    (r"A100", "nvidia-a100-sxm-80", "GPU", 1, 1410, 1410, None,
+     {"fp64": 19.5, "fp32": 19.5, "tf32": 156, "bf16": 312, "fp16": 312, "fp8": None, "fp4": None, "int8": 624}),
+    (r"V100", "nvidia-v100-sxm", "GPU", 1, None, 1530, None,
+     {"fp32": 15.7, "tf32": None, "bf16": None, "fp16": 125, "fp8": None, "fp4": None}),
+    (r"P100", "nvidia-p100-sxm", "GPU", 1, None, None, None,
+     {"fp32": 10.6, "fp16": 21.2}),
+    (r"L40S", "nvidia-l40s", "GPU", 1, None, None, None,
+     {"fp32": 91.6, "tf32": 183, "bf16": 362, "fp16": 362, "fp8": 733, "fp4": None, "int8": 733}),
+    (r"MI250X", "amd-mi250x", "die, half of the package", 0.5, 1700, 1700, None,
+     {"fp64": 47.85, "fp32": 47.85, "bf16": 191.5, "fp16": 191.5, "fp8": None, "fp4": None, "int8": 191.5}),
+    (r"MI250", "amd-mi250", "die, half of the package", 0.5, 1700, 1700, None,
+     {"fp32": 22.65, "bf16": 181, "fp16": 181, "fp8": None, "fp4": None, "int8": 181}),
+    (r"MI300X", "amd-mi300x", "package", 1, 2100, 2100, None,
+     {"fp64": 163.4, "fp32": 163.4, "tf32": 653.7, "bf16": 1307.4, "fp16": 1307.4, "fp8": 2614.9, "fp4": None, "int8": 2614.9}),
+    (r"MI325X", "amd-mi325x", "package", 1, 2100, 2100, None,
+     {"fp64": 163.4, "fp32": 163.4, "tf32": 653.7, "bf16": 1307.4, "fp16": 1307.4, "fp8": 2614.9, "fp4": None, "int8": 2614.9}),
+    (r"MI350X", "amd-mi350x", "package", 1, 2200, 2200, None,
+     {"fp64": 72.1, "fp32": 144.2, "tf32": None, "bf16": 2306.9, "fp16": 2306.9, "fp8": 4613.7, "fp4": 9227.5, "int8": 4613.7}),
+    (r"MI355X", "amd-mi355x", "package", 1, 2400, 2400, None,
+     {"fp64": 78.6, "fp32": 157.3, "tf32": None, "bf16": 2516.6, "fp16": 2516.6, "fp8": 5033.2, "fp4": 10066.3, "int8": 5033.2}),
+    (r"MI350P", "amd-mi350p", "package", 1, 2200, 2200, None,
+     {"bf16": 1153, "fp8": 2300}),
+    (r"hpu.*GAUDI3", "intel-gaudi3", "package", 1, 1750, 1600, 8,
+     {"fp32": 229, "tf32": 459, "bf16": 1835, "fp16": 459, "fp8": 1835, "fp4": None}),
+    (r"hpu.*GAUDI2", "intel-gaudi2", "package", 1, 1650, 1650, 2,
+     {"bf16": 432, "fp8": 865, "fp4": None}),
+)  # fmt: skip
+
+
+def find_peak(name: str):
+    """The row of PEAKS for a device name, or None."""
+    return next((row for row in PEAKS if re.search(row[0], name, re.IGNORECASE)), None)
+
+
+def dense_peak(torch, kind: str, index: int, dtype: str) -> float | None:
+    """Dense peak of a device in a number format, in TFLOPS (int8: TOPS); None where it is not known."""
+    row = find_peak(f"hpu {device_name(torch, kind, index)}" if kind == "hpu" else device_name(torch, kind, index))
+    kept = {"mxfp8": "fp8", "mxfp4": "fp4", "nvfp4": "fp4"}.get(dtype, dtype.split("_")[0])
+    return row[7].get(kept) if row else None
+
+
+# --- end common: peaks ---
+
+
 # --- common: watch ---
 class Watch(threading.Thread):
     """Reads the driver once a second while the device works, and tells what clock, power and heat did."""
@@ -619,8 +691,8 @@ class Solo:
     """
 
     def __init__(self, args: argparse.Namespace, torch, kind: str, index: int = 0):
-        self.args, self.rows = args, []
-        self.report = new_report(args, environment(torch, kind, index))
+        self.args, self.rows, self.device = args, [], (torch, kind, index)
+        self.report = new_report(args, environment(*self.device)) | {"device_state": {"before": device_state(*self.device)}}
         where = f"{kind}:{index}" if kind != "cpu" else kind
         self.place = f"{socket.gethostname()}, {where} ({self.report['environment']['device']})"
         rank, size = (os.environ.get(a) or os.environ.get(b) for a, b in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")))
@@ -658,6 +730,8 @@ class Solo:
 
     def save(self, status: str, problems=()) -> None:
         self.report["status"] = status
+        if "after" not in self.report["device_state"] and status != "timed out":  # a device that hangs may hang its driver
+            self.report["device_state"]["after"] = device_state(*self.device)
         self.report["problems"] += problems
         save_report(self.report, self.args, self.rows)
 
@@ -802,6 +876,9 @@ def judge(solo: Solo, soak: Soak, told: dict) -> None:
         rates = {"tflops": work / times["median"] / 1e12, "p5": work / times["p95"] / 1e12, "p95": work / times["p5"] / 1e12}
         row = {"products": soak.products, "differing": soak.differing, "size": soak.args.size, "dtype": soak.args.dtype, **rates}
         solo.report["results"].append(row | {"places": soak.places})
+        peak = dense_peak(soak.torch, soak.kind, soak.index, soak.args.dtype)
+        if peak and rates["tflops"] > 1.15 * peak:
+            solo.problem(f"{rates['tflops']:.4g} TFLOPS are above the peak of {peak:g}: the products were not all computed")
         solo.rows.append(row)
         solo.say(f"{soak.products} products of {soak.args.size}^3 compared, {soak.differing} differ; "
                  f"{rates['tflops']:.4g} TFLOPS with the comparison (p5 {rates['p5']:.4g}, p95 {rates['p95']:.4g})")  # fmt: skip

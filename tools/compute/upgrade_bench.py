@@ -728,8 +728,8 @@ class Solo:
     """
 
     def __init__(self, args: argparse.Namespace, torch, kind: str, index: int = 0):
-        self.args, self.rows = args, []
-        self.report = new_report(args, environment(torch, kind, index))
+        self.args, self.rows, self.device = args, [], (torch, kind, index)
+        self.report = new_report(args, environment(*self.device)) | {"device_state": {"before": device_state(*self.device)}}
         where = f"{kind}:{index}" if kind != "cpu" else kind
         self.place = f"{socket.gethostname()}, {where} ({self.report['environment']['device']})"
         rank, size = (os.environ.get(a) or os.environ.get(b) for a, b in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")))
@@ -767,6 +767,8 @@ class Solo:
 
     def save(self, status: str, problems=()) -> None:
         self.report["status"] = status
+        if "after" not in self.report["device_state"] and status != "timed out":  # a device that hangs may hang its driver
+            self.report["device_state"]["after"] = device_state(*self.device)
         self.report["problems"] += problems
         save_report(self.report, self.args, self.rows)
 

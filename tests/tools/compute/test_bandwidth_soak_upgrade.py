@@ -133,7 +133,7 @@ def test_a_kernel_that_never_agrees_with_itself_is_told_from_a_rare_fault(monkey
 
 
 def test_ecc_errors_during_the_run_are_a_fault(monkeypatch, capsys):
-    counts = iter((0, 1, 1, 1))
+    counts = iter((0, 0, 1, 1, 1))  # two reads before the work
     state = {"source": "driver", "throttle": ["hardware thermal slowdown"]}
     monkeypatch.setattr(soak, "device_state", lambda *_: state | {"ecc_uncorrected": next(counts)})
     monkeypatch.setattr(soak.Watch, "run", lambda self: None)
