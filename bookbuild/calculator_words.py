@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from bookbuild.calculators import Calculator, Case, Input, Result
+from bookbuild.calculators import Case, Constant, Input, Result
 from bookbuild.data import number_text
-from bookbuild.expression_tex import Term, number, scientific, text, with_numbers, with_symbols
+from bookbuild.expression_tex import Term, as_taken, number, scientific, text, with_numbers
 from bookbuild.expression_units import physical, unit_scale
 
 _COUNTED = re.compile(r"^([kMGT]?)(param|token|sample|request|GPU|FLOP)s?$")
@@ -58,10 +58,18 @@ def is_exact(value: float, digits: int) -> bool:
 def terms(case: Case) -> dict[str, Term]:
     """What stands for each name in the formulas of a case."""
     calculator = case.calculator
-    found = {c.name: Term(number(c.value), c.value * unit_scale(c.unit), number(c.value)) for c in calculator.constants.values()}
+    found = {}
+    for c in calculator.constants.values():
+        found[c.name] = Term(_constant(c), c.value * unit_scale(c.unit), _constant(c))
     for part in (*calculator.inputs.values(), *calculator.results.values()):
         found[part.name] = Term(part.symbol, case.base[part.name], _written(case, part), part.choices)
     return found
+
+
+def _constant(constant: Constant) -> str:
+    """The bare number, as in the literature; with its unit where that is not a base one."""
+    unit = "" if unit_scale(constant.unit) == 1 else rf"\,{text(unit_words(constant.unit))}"
+    return f"{number(constant.value)}{unit}"
 
 
 def _written(case: Case, part: Input | Result) -> str:
@@ -76,24 +84,22 @@ def _is_share(unit: str) -> bool:
 
 
 def equation(case: Case, result: Result, known: dict[str, Term] | None = None) -> str:
-    """symbol = formula = the same with numbers = value, one below the other, as TeX."""
+    """symbol = formula = the same with numbers = value, one below the other, as TeX; of a conditional what is taken."""
     known = known or terms(case)
-    symbols, numbers = with_symbols(result.formula, known), with_numbers(result.formula, known)
+    symbols, conditions = as_taken(result.formula, known)
+    numbers = with_numbers(result.formula, known)
     value = case.value(result.name)
     sign = "=" if is_exact(value, result.digits) else r"\approx"
     unit = rf"\,{text(unit_words(result.unit))}" if result.unit else ""
     last = f"{number(value, result.digits)}{unit}"
     if words := result.choices.get(value):
         last = rf"{last} \quad {text(f'({words})')}"
-    lines = [f"{result.symbol} &= {symbols}"]
-    if numbers not in (symbols, last):
+    reasons = r",\; ".join(conditions)
+    why = rf" \quad \left({reasons}\right)" if reasons else ""
+    lines = [f"{result.symbol} &= {symbols}{why}"]
+    if numbers not in (symbols, last, number(value, result.digits)):
         lines.append(f"&= {numbers}")
     if numbers != last:
         lines.append(f"&{sign} {last}")
     body = r" \\ ".join(lines)
     return rf"\begin{{aligned}} {body} \end{{aligned}}"
-
-
-def formulas(calculator: Calculator, wanted: set[str]) -> list[Result]:
-    """The results among `wanted` in the order of their evaluation."""
-    return [result for result in calculator.results.values() if result.name in wanted]

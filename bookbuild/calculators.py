@@ -18,7 +18,7 @@ from bookbuild.data import (
     is_number,
     nearest,
 )
-from bookbuild.expression import Expression, ExpressionError, evaluate, javascript
+from bookbuild.expression import Expression, ExpressionError, evaluate, javascript, used_names
 from bookbuild.expression_units import unit_scale
 from bookbuild.presets import Preset
 
@@ -130,6 +130,18 @@ class Case:
     calculator: Calculator
     base: Mapping[str, float]
     chosen: Mapping[str, str] = field(default_factory=dict)  # input → id of the preset that it comes from
+
+    def needed(self, wanted: list[str]) -> set[str]:
+        """The names that these results rest on in this case, themselves included."""
+        found: set[str] = set()
+        waiting = list(wanted)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                result = self.calculator.results.get(name)
+                waiting += used_names(result.formula, self.base) if result else ()
+        return found
 
     def value(self, name: str) -> float:
         """In the unit in which it is given or shown."""

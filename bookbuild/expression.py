@@ -32,6 +32,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }  # fmt: skip
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 class ExpressionError(ValueError):
@@ -69,6 +70,10 @@ class Condition:
     left: ast.expr
     sign: str
     right: ast.expr
+
+    def turned(self) -> Condition:
+        """The condition that holds where this one does not."""
+        return Condition(self.left, _OPPOSITE[self.sign], self.right)
 
     def holds(self, left: Any, right: Any) -> bool:
         return _COMPARE[self.sign](left, right)
@@ -254,6 +259,23 @@ def evaluate(expression: Expression | ast.expr, values: Mapping[str, float]) -> 
     """The formula's value; ExpressionError where there is no finite real one."""
     node = expression.node if isinstance(expression, Expression) else expression
     return fold(node, _Floats(values))
+
+
+class _Used(_Floats):
+    def __init__(self, values: Mapping[str, float]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def name(self, name: str, node: ast.expr) -> float:
+        self.names.add(name)
+        return super().name(name, node)
+
+
+def used_names(expression: Expression, values: Mapping[str, float]) -> set[str]:
+    """The names that the value rests on in this case: those of the conditions and of the branches that are taken."""
+    used = _Used(values)
+    fold(expression.node, used)
+    return used.names
 
 
 # ---- JavaScript ----

@@ -103,8 +103,22 @@ class _Chained:
         return other
 
 
-class _Numbers(_Symbols):
-    """Names as the numbers of a case; of a conditional the branch that is taken."""
+class _Taken(_Symbols):
+    """Names as symbols; of a conditional the branch that a case takes, and why."""
+
+    def __init__(self, terms: Mapping[str, Term]) -> None:
+        super().__init__(terms)
+        self.conditions: list[str] = []
+
+    def choose(self, condition: Condition, then: ast.expr, other: ast.expr) -> _Piece:
+        values = {name: term.value for name, term in self.terms.items()}
+        holds = condition.holds(evaluate(condition.left, values), evaluate(condition.right, values))
+        self.conditions.append(self._condition(condition if holds else condition.turned()))
+        return fold(then if holds else other, self)
+
+
+class _Numbers(_Taken):
+    """Names as the numbers of a case."""
 
     def name(self, name: str, node: ast.expr) -> _Piece:
         written = self.terms[name].written
@@ -113,11 +127,6 @@ class _Numbers(_Symbols):
 
     def dot(self, factor: str) -> str:
         return r" \cdot "
-
-    def choose(self, condition: Condition, then: ast.expr, other: ast.expr) -> _Piece:
-        values = {name: term.value for name, term in self.terms.items()}
-        holds = condition.holds(evaluate(condition.left, values), evaluate(condition.right, values))
-        return fold(then if holds else other, self)
 
 
 def _within(piece: _Piece, wanted: int) -> str:
@@ -128,13 +137,20 @@ def with_symbols(expression: Expression, terms: Mapping[str, Term]) -> str:
     return fold(expression.node, _Symbols(terms)).tex
 
 
+def as_taken(expression: Expression, terms: Mapping[str, Term]) -> tuple[str, list[str]]:
+    """(formula with symbols as a case takes it, conditions under which it does), in TeX."""
+    taken = _Taken(terms)
+    return fold(expression.node, taken).tex, taken.conditions
+
+
 def with_numbers(expression: Expression, terms: Mapping[str, Term]) -> str:
     return fold(expression.node, _Numbers(terms)).tex
 
 
 def text(words: str) -> str:
     """Words within a formula."""
-    return r"\%" if words == "%" else rf"\text{{{words.translate(_UNREAD)}}}"
+    parts = words.translate(_UNREAD).split("%")  # within \\text it begins a comment
+    return r"\%".join(rf"\text{{{part}}}" if part else "" for part in parts)
 
 
 def number(value: float, digits: int = 6) -> str:

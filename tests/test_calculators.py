@@ -45,6 +45,12 @@ TABLE = [
     ("checkpoint-interval", {"save": 300, "mtbf": 24}, "young", 7200 / 60, 1e-9),
     ("checkpoint-interval", {"save": 300, "mtbf": 24}, "daly", 7001.4 / 60, 0.05 / 60),
     ("job-mtbf", {"observed": 54, "failures": 419}, "mtbf", 3.09, 0.005),
+    ("peak-rate", {"clock": 1830, "fma": 512, "units": 4 * 132}, "peak", 989.4, 0.05),
+    ("matmul", {"m": 4096, "n": 4096, "k": 4096}, "work", 137.44, 0.005),
+    ("matmul", {"m": 8192, "k": 128, "n": 8192}, "intensity", 124.12, 0.005),
+    ("matmul", {"m": 8192, "k": 8192, "n": 8192}, "intensity", 2730.67, 0.005),
+    ("storage-rate", {"iops": 257614, "block": 4}, "rate", 1006.3, 0.05),
+    ("collective-time", {"size": 0.268435456, "ranks": 8, "busbw": 194.07, "latency": 0}, "time", 2.4206, 0.0001),
 ]  # fmt: skip
 
 
@@ -172,6 +178,14 @@ def test_a_case_takes_numbers_presets_and_words():
     case = evaluate_case(BOOK["kv-cache"], {"layers": "llama-3-70b", "width": "FP8 or INT8"})
     assert case.value("per_token") == 2 * 80 * 8 * 128 * 1
     assert case.chosen["layers"] == "llama-3-70b"
+
+
+def test_a_case_needs_what_it_takes():
+    """DeepSeek-V3 keeps a latent vector; heads and their width do not come in, the latent decides that."""
+    case = evaluate_case(BOOK["kv-cache"], {"layers": 61, "latent": 512, "rope": 64})
+    assert case.needed(["per_token"]) == {"per_token", "layers", "latent", "rope", "width"}
+    llama = evaluate_case(BOOK["kv-cache"])
+    assert llama.needed(["per_token"]) == {"per_token", "layers", "kv_heads", "head_dim", "latent", "width"}
 
 
 @pytest.mark.parametrize(

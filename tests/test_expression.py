@@ -8,8 +8,8 @@ import random
 import pytest
 from nodejs import in_node
 
-from bookbuild.expression import ExpressionError, evaluate, javascript, parse
-from bookbuild.expression_tex import Term, number, with_numbers, with_symbols
+from bookbuild.expression import ExpressionError, evaluate, javascript, parse, used_names
+from bookbuild.expression_tex import Term, as_taken, number, text, with_numbers, with_symbols
 from bookbuild.expression_units import physical, quantity, unit_scale
 from bookbuild.markdown.maths import mathml
 
@@ -247,3 +247,24 @@ def test_tex_of_numbers():
     assert number(0.41) == "0.41"
     assert number(66.951, 3) == "67"
     assert number(7001.36, 5) == "7001.4"
+
+
+def test_tex_of_words():
+    assert text("all_reduce") == r"\text{all_reduce}"
+    assert text("%") == r"\%"
+    assert text("%/year") == r"\%\text{/year}"
+    for words in ("%/year", "a & b", "{x}", "a < b", "c:\\d", "$5"):
+        mathml(text(words))
+
+
+def test_tex_of_the_branch_that_is_taken_says_why():
+    terms = {"a": Term("a", 1.0), "b": Term("b", 5.0), "k": Term("k", 2.0, "2", {1.0: "MLA", 2.0: "GQA"})}
+    assert as_taken(parse("a if k == 1 else b if k == 2 else a"), terms) == ("b", [r"\text{not MLA}", r"\text{GQA}"])
+    assert as_taken(parse("2 * (a if a < b else b)"), terms) == (r"2\,a", ["a < b"])
+    assert as_taken(parse("a if a > b else b"), terms) == ("b", [r"a \le b"])
+
+
+def test_names_of_the_branch_that_is_taken():
+    formula = parse("a if k == 1 else b * c")
+    assert used_names(formula, {"a": 1, "b": 2, "c": 3, "k": 1}) == {"a", "k"}
+    assert used_names(formula, {"a": 1, "b": 2, "c": 3, "k": 2}) == {"b", "c", "k"}

@@ -3,7 +3,8 @@
     calculator: kv-cache            # id in book/data/calculators.yml
     label: tab-kv-70b               # optional; makes it a numbered table
     caption: Cache of a 70B model   # optional; the calculator's question where there is none
-    inputs: {layers: llama-3-70b, context: 131072}   # numbers in the input's unit, ids of presets, words of a choice
+    presets: [llama-3-70b]          # optional; each input that takes this record's value does
+    inputs: {context: 131072}       # optional; numbers in the input's unit, ids of presets, words of a choice
     outputs: [per_token, total]     # optional; all of them where there is none
 """
 
@@ -18,14 +19,14 @@ from markdown import Markdown
 
 from bookbuild.calculator_records import load
 from bookbuild.calculator_words import equation, terms, unit_words, value_words
-from bookbuild.calculators import Case, Constant, Fault, Input, Result, evaluate_case
+from bookbuild.calculators import Calculator, Case, Constant, Fault, Input, Result, evaluate_case
 from bookbuild.data import DataError, nearest, parse_yaml
 from bookbuild.markdown.captions import caption_head
 from bookbuild.markdown.context import Context
 from bookbuild.markdown.fences import Fence, add
 from bookbuild.markdown.maths import element_of
 
-_KEYS = {"calculator", "label", "caption", "inputs", "outputs"}
+_KEYS = {"calculator", "label", "caption", "presets", "inputs", "outputs"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Spec:
     caption: str = ""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
 
 
 class SpecError(ValueError):
@@ -72,12 +74,14 @@ def parse_spec(text: str) -> Spec:
     inputs, outputs = content.get("inputs") or {}, content.get("outputs") or []
     if not isinstance(inputs, Mapping):
         raise SpecError("inputs is a mapping", "inputs", "inputs: {layers: 32}")
-    if not isinstance(outputs, list):
-        raise SpecError("outputs is a list of names", "outputs")
+    presets = content.get("presets") or []
+    for key, found in (("outputs", outputs), ("presets", presets)):
+        if not isinstance(found, list):
+            raise SpecError(f"{key} is a list of names", key)
     label, caption = (str(content.get(key) or "") for key in ("label", "caption"))
     if label and not label.startswith("tab-"):
         raise SpecError(f"label '{label}' does not begin with tab-", "label")
-    return Spec(content["calculator"], label, caption, inputs, tuple(map(str, outputs)))
+    return Spec(content["calculator"], label, caption, inputs, tuple(map(str, outputs)), tuple(map(str, presets)))
 
 
 def _case(spec: Spec, context: Context) -> Case:
@@ -94,16 +98,28 @@ def _case(spec: Spec, context: Context) -> Case:
             hint = f"there are {', '.join(names)}"
             raise SpecError(f"'{spec.calculator}' has no output '{name}'", name, hint)
     try:
-        return evaluate_case(calculator, spec.inputs)
+        return evaluate_case(calculator, _preset(calculator, spec) | dict(spec.inputs))
     except Fault as fault:
         near = next((name for name in spec.inputs if name in fault.text), "inputs")
         raise SpecError(fault.text, near, fault.hint) from fault
 
 
+def _preset(calculator: Calculator, spec: Spec) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name in spec.presets:
+        takers = [entry.name for entry in calculator.inputs.values() if name in entry.presets]
+        if not takers:
+            near = nearest(name, {known for entry in calculator.inputs.values() for known in entry.presets})
+            hint = f"did you mean {near}?" if near else ""
+            raise SpecError(f"no input of '{spec.calculator}' has a preset '{name}'", name, hint)
+        given |= dict.fromkeys(takers, name)
+    return given
+
+
 def figure(spec: Spec, case: Case, fence: Fence) -> Element:
     """Caption, table of inputs and results, the formulas with symbols and numbers, sources."""
     calculator = case.calculator
-    wanted = calculator.needed(list(spec.outputs) or [output.name for output in calculator.outputs])
+    wanted = case.needed(list(spec.outputs) or [output.name for output in calculator.outputs])
     root = Element("figure", {"class": "table worked", "data-calculator": calculator.id})
     caption = SubElement(root, "figcaption")
     caption.text = spec.caption or calculator.question

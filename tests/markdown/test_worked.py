@@ -50,7 +50,7 @@ def test_inputs_results_and_formulas(page):
     size, time, alone = formulas(figure)
     assert r"S &= N\,w \\ &= 70\times 10^{9} \cdot 2\,\text{B} \\ &= 140\,\text{GB}" in size
     assert r"\frac{140\,\text{GB}}{1 \cdot 3.35\,\text{TB/s}} \\ &\approx 41.8\,\text{ms}" in time
-    assert r"\begin{cases} 1 & \text{if } n = 1 \\ 0 & \text{otherwise} \end{cases}" in alone
+    assert r"a &= 1 \quad \left(n = 1\right) \\ &= 1 \quad \text{(one chip)}" in alone
     assert page.problems == []
 
 
@@ -73,6 +73,13 @@ def test_other_inputs(page):
     tree = page.tree(FENCE.format(SPEC + "\ninputs: {params: 8, width: FP8, chips: 2, rate: alpha-2}"))
     assert rows(tree, 0)[3] == ["Bandwidth (Alpha 2)", "W", "8", "TB/s"]
     assert rows(tree, 1) == [["Time", "t", "0.5", "ms"], ["Alone?", "a", "several chips", ""]]  # 8 GB / 16 TB/s
+
+
+def test_a_preset_goes_to_every_input_that_takes_it(page):
+    """A conditional shows what the case takes, and why; what it does not take is not given."""
+    tree = page.tree(FENCE.format(SPEC + "\npresets: [beta-1]\ninputs: {chips: 2}"))
+    assert rows(tree, 0)[3] == ["Bandwidth (Beta 1)", "W", "5.3", "TB/s"]
+    assert r"a &= 0 \quad \left(n \ne 1\right)" in formulas(tree)[2]
 
 
 def test_only_some_outputs_and_what_they_need(page):
@@ -103,6 +110,8 @@ WRONG = [
     (SPEC + "\ninputs: {chips: 2000}", 9, "worked-spec chips is 2000, outside of 1 to 1000"),
     (SPEC + "\ninputs: {rate: alhpa-1}", 9, "worked-spec 'alhpa-1' is no value of rate (did you mean alpha-1?)"),
     (SPEC + "\ninputs: {width: 3}", 9, "worked-spec width is 3 (it is one of 2, 1)"),
+    (SPEC + "\npresets: [alpha]", 9, "worked-spec no input of 'read-time' has a preset 'alpha' (did you mean alpha-"),
+    (SPEC + "\npresets: alpha-1", 9, "worked-spec presets is a list of names"),
     (SPEC + "\ninputs: [2]", 9, "worked-spec inputs is a mapping"),
     (SPEC + "\noutputs: [tim]", 9, "worked-spec 'read-time' has no output 'tim' (there are time, alone)"),
     ("calculator: read-time\nlabel: fig-read", 7, "worked-spec label 'fig-read' does not begin with tab-"),
