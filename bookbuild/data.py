@@ -301,20 +301,40 @@ def find(data_dir: Path, name: str, record_id: str, key: str, rows: str = "recor
     return Fact(value, unit_of(key), tuple(sources(record, asked)), path, record.line, str(rule.get("words") or ""))
 
 
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A file's content as a key: one reading of the file is itself and no other."""
+
+    content: Record
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.content is other.content
+
+    def __hash__(self) -> int:
+        return id(self.content)
+
+
+@lru_cache(maxsize=64)
+def _ids(of: _Same) -> dict[str, list[str]]:
+    """Record ids of a data file with the lists that hold them."""
+    found: dict[str, list[str]] = {}
+    for name, rows in of.content.items():
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, Record) and "id" in row:
+                found.setdefault(str(row["id"]), []).append(name)
+    return found
+
+
 def find_anywhere(data_dir: Path, reference: str) -> Fact:
     """A value by 'record/key' or 'file/record/key', where a record's id alone says which file is meant."""
     *before, record_id, key = reference.split("/") if reference.count("/") in (1, 2) else ("", "", "")
     if not record_id or not key or before == [""]:
         raise DataError(f"'{reference}' names no value", hint="record-id/key or file/record-id/key")
-    places: dict[str, list[tuple[str, str]]] = {}  # id → (file, list)
-    for path in [data_file(data_dir, before[0])] if before else sorted(data_dir.glob("*.yml")):
-        for name, rows in read_data(path).items():
-            for row in rows if isinstance(rows, list) else ():
-                if isinstance(row, Record) and "id" in row:
-                    places.setdefault(str(row["id"]), []).append((path.stem, name))
-    found = places.get(record_id, [])
+    files = [data_file(data_dir, before[0])] if before else sorted(data_dir.glob("*.yml"))
+    ids = {path.stem: _ids(_Same(read_data(path))) for path in files}
+    found = [(file, rows) for file, places in ids.items() for rows in places.get(record_id, ())]
     if not found:
-        near = nearest(record_id, set(places))
+        near = nearest(record_id, {name for places in ids.values() for name in places})
         raise DataError(f"no record '{record_id}'", hint=near and f"did you mean {near}?")
     if len(found) > 1:
         names = " or ".join(f"{file}/{record_id}" for file, _ in found)
