@@ -17,7 +17,12 @@ def json_faults(text: str) -> Iterator[Fault]:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        yield error.lineno - 1, "fence-json", f"no JSON: {error.msg}", "```text for a fragment"
+        before = text[: error.pos].rstrip()
+        comma = before.endswith(",") and text[error.pos : error.pos + 1] in ("}", "]")
+        if comma or error.msg.startswith("Illegal trailing comma"):  # Python 3.13 places it differently
+            yield before.count("\n"), "fence-json", "no JSON: a comma behind the last entry", ""
+        else:
+            yield error.lineno - 1, "fence-json", f"no JSON: {error.msg}", "```text for a fragment"
 
 
 def toml_faults(text: str) -> Iterator[Fault]:
