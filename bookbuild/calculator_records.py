@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from keyword import iskeyword
 from pathlib import Path
+from types import MappingProxyType
 
 from bookbuild.calculators import Calculator, Constant, Fault, Input, Published, Result
 from bookbuild.data import DataError, Record, data_file, is_number, nearest, read_data, records, sources
@@ -15,8 +17,20 @@ from bookbuild.presets import Preset, presets
 FILE = "calculators"
 
 
-def load(data_dir: Path) -> dict[str, Calculator]:
-    """Every calculator by its id; DataError or Fault, with file and line, for the first that is wrong."""
+def load(data_dir: Path) -> Mapping[str, Calculator]:
+    """Every calculator by its id; DataError or Fault, with file and line, for the first that is wrong.
+
+    Cheap to ask for again as long as no data file has changed.
+    """
+    stamps = []
+    for path in sorted(data_dir.glob("*.y*ml")):
+        stat = path.stat()
+        stamps.append((path.name, stat.st_mtime_ns, stat.st_size))
+    return _load(data_dir, tuple(stamps))
+
+
+@lru_cache(maxsize=4)
+def _load(data_dir: Path, _stamps: tuple[tuple[str, int, int], ...]) -> Mapping[str, Calculator]:
     path = data_file(data_dir, FILE)
     found = {}
     for record in records(read_data(path)):
@@ -25,7 +39,7 @@ def load(data_dir: Path) -> dict[str, Calculator]:
         except Fault as fault:
             fault.file = path
             raise
-    return found
+    return MappingProxyType(found)
 
 
 def read_calculator(record: Record, data_dir: Path) -> Calculator:
@@ -66,7 +80,11 @@ def _input(record: Record, data_dir: Path) -> Input:
     low, high = (min(choices), max(choices)) if choices else (record.get("min"), record.get("max"))
     for key, number in (("default", value), ("min", low), ("max", high)):
         if not is_number(number):
-            raise Fault("calculator-definition", f"{name}: {key} is not a number", record.key_lines.get(key, record.line))
+            raise Fault(
+                "calculator-definition",
+                f"{name}: {key} is not a number",
+                record.key_lines.get(key, record.line),
+            )
     return Input(
         name=name, title=_text(record, "title"), symbol=_text(record, "symbol"), unit=unit, default=float(value),
         low=low, high=high, step=record.get("step") or 0, help=str(record.get("help") or ""), preset=preset,
@@ -111,7 +129,11 @@ def _list(record: Record, key: str, optional: bool = False) -> list[Record]:
     if found is None and optional:
         return []
     if not isinstance(found, list) or not found or not all(isinstance(entry, Record) for entry in found):
-        raise Fault("calculator-definition", f"'{key}' is not a list of mappings", record.key_lines.get(key, record.line))
+        raise Fault(
+            "calculator-definition",
+            f"'{key}' is not a list of mappings",
+            record.key_lines.get(key, record.line),
+        )
     return found
 
 

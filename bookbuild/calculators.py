@@ -213,8 +213,19 @@ def as_page_data(calculator: Calculator) -> dict[str, Any]:
         "constants": {c.name: c.value * unit_scale(c.unit) for c in calculator.constants.values()},
         "inputs": [
             dict(described(entry))
-            | {"default": entry.default, "min": entry.low, "max": entry.high, "step": entry.step, "preset": entry.preset}
-            | {"presets": [{"id": p.id, "name": p.name, "value": p.base / entry.scale} for p in entry.presets.values()]}
+            | {
+                "default": entry.default,
+                "min": entry.low,
+                "max": entry.high,
+                "step": entry.step,
+                "preset": entry.preset,
+            }
+            | {
+                "presets": [
+                    {"id": p.id, "name": p.name, "value": p.base / entry.scale}
+                    for p in entry.presets.values()
+                ]
+            }
             for entry in calculator.inputs.values()
         ],
         "results": [

@@ -21,7 +21,15 @@ from typing import Any, Protocol
 LONGEST = 1000  # characters; a longer formula is better cut into steps
 DEEPEST = 40  # operations inside of each other
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-FUNCTIONS = {"min": 0, "max": 0, "ceil": 1, "floor": 1, "sqrt": 1, "log": 1, "exp": 1}  # arguments; 0: two or more
+FUNCTIONS = {
+    "min": 0,
+    "max": 0,
+    "ceil": 1,
+    "floor": 1,
+    "sqrt": 1,
+    "log": 1,
+    "exp": 1,
+}  # arguments; 0: two or more
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 CALLS: dict[str, Callable[..., float]] = {
@@ -114,7 +122,9 @@ def _checked(node: ast.expr, depth: int) -> Iterator[ast.Name]:
     """The names in a formula that holds only what the language has; the first thing that it has not is an error."""
     column = node.col_offset + 1
     if depth > DEEPEST:
-        raise ExpressionError(f"more than {DEEPEST} operations inside of each other", column, "cut it into steps")
+        raise ExpressionError(
+            f"more than {DEEPEST} operations inside of each other", column, "cut it into steps"
+        )
     depth += 1
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
@@ -156,7 +166,9 @@ def _finite(value: float) -> bool:
 
 def _condition(test: ast.expr, depth: int) -> Iterator[ast.Name]:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _COMPARISONS:
-        raise ExpressionError("a condition is one comparison", test.col_offset + 1, "a < b, a <= b, a == b, …")
+        raise ExpressionError(
+            "a condition is one comparison", test.col_offset + 1, "a < b, a <= b, a == b, …"
+        )
     yield from _checked(test.left, depth)
     yield from _checked(test.comparators[0], depth)
 
@@ -227,7 +239,9 @@ class _Floats:
         return self._real(lambda: float(CALLS[function](*arguments)), node)
 
     def choose(self, condition: Condition, then: ast.expr, other: ast.expr) -> float:
-        return fold(then if condition.holds(fold(condition.left, self), fold(condition.right, self)) else other, self)
+        return fold(
+            then if condition.holds(fold(condition.left, self), fold(condition.right, self)) else other, self
+        )
 
     def _real(self, compute: Callable[[], Any], node: ast.expr) -> float:
         try:

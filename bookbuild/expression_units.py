@@ -22,7 +22,6 @@ _PHYSICAL = {
 }  # fmt: skip
 
 
-
 class _Quantities:
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
@@ -39,6 +38,10 @@ class _Quantities:
         return -value
 
     def binary(self, sign: str, left: Any, right: Any, node: ast.expr) -> Any:
+        if (
+            sign == "/" and _magnitude(right) == 0
+        ):  # in a branch that no case takes: the units are what counts
+            right = right + 1 * right.units if hasattr(right, "units") else 1.0
         return self._same(lambda: apply(sign, left, right), node)
 
     def call(self, function: str, arguments: list[Any], node: ast.expr) -> Any:
@@ -46,11 +49,18 @@ class _Quantities:
             return self._same(lambda: arguments[0] ** 0.5, node)
         if function in ("min", "max"):
             return self._same(lambda: CALLS[function](*arguments), node)
-        return self._same(lambda: float(CALLS[function](_plain(arguments[0]))), node)
+        try:
+            return self._same(lambda: float(CALLS[function](_plain(arguments[0]))), node)
+        except (ValueError, OverflowError) as error:
+            if isinstance(error, ExpressionError):
+                raise
+            return 1.0  # log(-1) has no value, and no unit either
 
     def choose(self, condition: Condition, then: ast.expr, other: ast.expr) -> Any:
         left, right = fold(condition.left, self), fold(condition.right, self)
-        chosen = self._same(lambda: condition.holds(left, right) if _alike(left, right) else None, condition.left)
+        chosen = self._same(
+            lambda: condition.holds(left, right) if _alike(left, right) else None, condition.left
+        )
         first, second = fold(then, self), fold(other, self)
         self._same(lambda: _alike(first, second), other)
         if _is_zero(first) or _is_zero(second):  # a plain 0 has every unit
@@ -63,9 +73,15 @@ class _Quantities:
         try:
             return compute()
         except (DimensionalityError, OffsetUnitCalculusError) as error:
-            raise ExpressionError(f"units do not fit: {' '.join(str(error).split())}", node.col_offset + 1) from None
+            raise ExpressionError(
+                f"units do not fit: {' '.join(str(error).split())}", node.col_offset + 1
+            ) from None
         except ZeroDivisionError:
             raise ExpressionError("division by zero", node.col_offset + 1) from None
+
+
+def _magnitude(value: Any) -> float:
+    return value.magnitude if hasattr(value, "magnitude") else value
 
 
 def _plain(value: Any) -> float:

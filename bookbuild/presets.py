@@ -1,9 +1,9 @@
 """Values of other data files that a calculator's input may take: the peak of an accelerator, the layers of a model.
 
-    preset_from: accelerators/dense_peak.bf16_tflops
-    preset_from:                                          # the first that a record has counts, the others are shown beside it
-      - {key: accelerators/memory.capacity_reported_mib, words: as the driver reports it}
-      - {key: accelerators/memory.capacity_gb, words: as the vendor prints it}
+preset_from: accelerators/dense_peak.bf16_tflops
+preset_from:                                          # the first that a record has counts, the others are shown beside it
+  - {key: accelerators/memory.capacity_reported_mib, words: as the driver reports it}
+  - {key: accelerators/memory.capacity_gb, words: as the vendor prints it}
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Preset:
     id: str
     name: str
     base: float  # in base units
-    words: tuple[str, ...]  # '81 559 MiB as the driver reports it', '80 GB as the vendor prints it'; () for one plain key
+    words: tuple[
+        str, ...
+    ]  # '81 559 MiB as the driver reports it', '80 GB as the vendor prints it'; () for one plain key
 
 
 def presets(data_dir: Path, wanted: Any) -> dict[str, Preset]:
@@ -63,7 +65,9 @@ def presets(data_dir: Path, wanted: Any) -> dict[str, Preset]:
 
 def _key(entry: Any) -> tuple[str, str, str]:
     """(file, dotted key, words) of one entry."""
-    path, words = (entry.get("key"), str(entry.get("words") or "")) if isinstance(entry, Mapping) else (entry, "")
+    path, words = (
+        (entry.get("key"), str(entry.get("words") or "")) if isinstance(entry, Mapping) else (entry, "")
+    )
     file, _, key = str(path or "").partition("/")
     if not file or not key:
         raise DataError("preset_from is file/key", hint="accelerators/dense_peak.bf16_tflops")

@@ -54,7 +54,9 @@ TABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("calculator", "known"), CASES, ids=[f"{c.id}-{k.output}-{k.line}" for c, k in CASES])
+@pytest.mark.parametrize(
+    ("calculator", "known"), CASES, ids=[f"{c.id}-{k.output}-{k.line}" for c, k in CASES]
+)
 def test_published_value(calculator, known):
     value = evaluate_case(calculator, known.inputs).value(known.output)
     assert abs(value - known.value) <= known.tolerance

@@ -93,7 +93,9 @@ def test_value(text, value):
     assert evaluate(parse(text), {}) == value
 
 
-@pytest.mark.parametrize("text", ["1 / (2 - 2)", "sqrt(-1)", "log(0)", "(-8) ** 0.5", "1e300 * 1e300", "exp(1000)", "0 ** -1"])
+@pytest.mark.parametrize(
+    "text", ["1 / (2 - 2)", "sqrt(-1)", "log(0)", "(-8) ** 0.5", "1e300 * 1e300", "exp(1000)", "0 ** -1"]
+)
 def test_no_result_is_an_error_and_no_infinity(text):
     with pytest.raises(ExpressionError):
         evaluate(parse(text), {})
@@ -174,6 +176,14 @@ def test_units_that_fit():
     assert quantity(parse("size if time > 0 else 0"), GIVEN).check("[byte]")
     assert quantity(parse("sqrt(time * time)"), GIVEN).check("[second]")
     assert quantity(parse("tokens + 1"), GIVEN) == 5e12 + 1  # a count is a number
+
+
+def test_units_do_not_depend_on_the_numbers():
+    """What has no value in this case has its units all the same."""
+    given = GIVEN | {"none": physical(0, "s")}
+    assert quantity(parse("size / none"), given).check("[byte]/[second]")
+    assert quantity(parse("size / (none - none)"), given).check("[byte]/[second]")
+    assert quantity(parse("log(0 - 1) * time"), given).check("[second]")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +269,10 @@ def test_tex_of_words():
 
 def test_tex_of_the_branch_that_is_taken_says_why():
     terms = {"a": Term("a", 1.0), "b": Term("b", 5.0), "k": Term("k", 2.0, "2", {1.0: "MLA", 2.0: "GQA"})}
-    assert as_taken(parse("a if k == 1 else b if k == 2 else a"), terms) == ("b", [r"\text{not MLA}", r"\text{GQA}"])
+    assert as_taken(parse("a if k == 1 else b if k == 2 else a"), terms) == (
+        "b",
+        [r"\text{not MLA}", r"\text{GQA}"],
+    )
     assert as_taken(parse("2 * (a if a < b else b)"), terms) == (r"2\,a", ["a < b"])
     assert as_taken(parse("a if a > b else b"), terms) == ("b", [r"a \le b"])
 

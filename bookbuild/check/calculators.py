@@ -14,12 +14,14 @@ from bookbuild.check.sources import Source, shown
 from bookbuild.data import DataError, data_file, nearest, read_data, records
 from bookbuild.expression import ExpressionError
 from bookbuild.expression_units import dimension_words, physical, quantity, same_dimension
+from bookbuild.markdown.maths import MathsError, mathml
 from bookbuild.model import Book, Problem
 
 CODES = {
     "calculator-definition": "a calculator's definition that cannot be read",
     "calculator-formula": "a formula that is none, names what is not there, or has no result",
     "calculator-unit": "a unit that is none, or a formula whose units do not fit",
+    "calculator-symbol": "a symbol that is no TeX",
     "calculator-preset": "a preset whose data file, key or record is not there",
     "calculator-range": "a default or a case outside of its range",
     "calculator-input": "a case that gives an input which the calculator does not have",
@@ -43,8 +45,12 @@ def run(book: Book, sources: list[Source]) -> Iterator[Problem]:
 def _key(path: Path) -> str:
     """Of all data files, because presets may come from any, and of the code."""
     code = Path(bookbuild.__file__).parent
-    parts = [*sorted(path.parent.glob("*.y*ml")), *sorted(code.glob("*calc*.py")), *sorted(code.glob("expression*.py"))]
-    parts += [Path(__file__), code / "presets.py", code / "units.py", code / "data.py"]
+    parts = [
+        *sorted(path.parent.glob("*.y*ml")),
+        *sorted(code.glob("*calc*.py")),
+        *sorted(code.glob("expression*.py")),
+    ]
+    parts += [Path(__file__), *(code / n for n in ("presets.py", "units.py", "data.py", "markdown/maths.py"))]
     return digest(*(part for p in parts for part in (p.name, p.read_bytes())))
 
 
@@ -73,6 +79,7 @@ def _faults(calculator: Calculator) -> Iterator[Fault]:
     yield from ranges
     units = list(_units(calculator))
     yield from units
+    yield from _symbols(calculator)
     yield from _unused(calculator)
     if not calculator.checks:
         hint = "check: [{inputs, output, value, tolerance, source}]"
@@ -91,16 +98,22 @@ def _ranges(calculator: Calculator) -> Iterator[Fault]:
     for entry in calculator.inputs.values():
         text = f"{entry.name}: default {entry.default:g} {entry.unit}".rstrip()
         if entry.low > entry.high:
-            yield Fault("calculator-range", f"{entry.name}: min {entry.low:g} is above max {entry.high:g}", entry.line)
+            yield Fault(
+                "calculator-range", f"{entry.name}: min {entry.low:g} is above max {entry.high:g}", entry.line
+            )
         elif entry.choices and entry.default not in entry.choices:
             known = ", ".join(f"{value:g}" for value in entry.choices)
             yield Fault("calculator-range", f"{text} is none of its choices", entry.line, f"they are {known}")
         elif not entry.low <= entry.default <= entry.high:
             where = f"outside of {entry.low:g} to {entry.high:g}"
             yield Fault("calculator-range", f"{text} is {where}", entry.line)
-        elif outside := [p.id for p in entry.presets.values() if not entry.low <= p.base / entry.scale <= entry.high]:
+        elif outside := [
+            p.id for p in entry.presets.values() if not entry.low <= p.base / entry.scale <= entry.high
+        ]:
             where = f"{entry.low:g} to {entry.high:g}"
-            yield Fault("calculator-range", f"{entry.name}: preset {outside[0]} is outside of {where}", entry.line)
+            yield Fault(
+                "calculator-range", f"{entry.name}: preset {outside[0]} is outside of {where}", entry.line
+            )
 
 
 def _units(calculator: Calculator) -> Iterator[Fault]:
@@ -119,6 +132,14 @@ def _units(calculator: Calculator) -> Iterator[Fault]:
             yield Fault("calculator-unit", text, result.formula_line)
             return
         values[result.name] = found
+
+
+def _symbols(calculator: Calculator) -> Iterator[Fault]:
+    for part in (*calculator.inputs.values(), *calculator.results.values()):
+        try:
+            mathml(part.symbol)
+        except MathsError as error:
+            yield Fault("calculator-symbol", f"{part.name}: {error} in ${part.symbol}$", part.line)
 
 
 def _unused(calculator: Calculator) -> Iterator[Fault]:
@@ -145,4 +166,6 @@ def _wrong(calculator: Calculator) -> Iterator[Fault]:
             text = f"{known.output} comes out as {value:.8g} {unit}".rstrip() + f", not as {known.value:.8g}"
             yield Fault("calculator-wrong", text, known.line, f"source: {known.source}")
         elif known.tolerance > abs(known.value) * 0.05 and known.value:
-            yield Fault("calculator-wrong", f"a tolerance of {known.tolerance:g} lets too much pass", known.line)
+            yield Fault(
+                "calculator-wrong", f"a tolerance of {known.tolerance:g} lets too much pass", known.line
+            )

@@ -1,11 +1,11 @@
 """The `worked` fence: a case of a calculator worked out, from the definition that the form on the site computes with.
 
-    calculator: kv-cache            # id in book/data/calculators.yml
-    label: tab-kv-70b               # optional; makes it a numbered table
-    caption: Cache of a 70B model   # optional; the calculator's question where there is none
-    presets: [llama-3-70b]          # optional; each input that takes this record's value does
-    inputs: {context: 131072}       # optional; numbers in the input's unit, ids of presets, words of a choice
-    outputs: [per_token, total]     # optional; all of them where there is none
+calculator: kv-cache            # id in book/data/calculators.yml
+label: tab-kv-70b               # optional; makes it a numbered table
+caption: Cache of a 70B model   # optional; the calculator's question where there is none
+presets: [llama-3-70b]          # optional; each input that takes this record's value does
+inputs: {context: 131072}       # optional; numbers in the input's unit, ids of presets, words of a choice
+outputs: [per_token, total]     # optional; all of them where there is none
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def parse_spec(text: str) -> Spec:
     label, caption = (str(content.get(key) or "") for key in ("label", "caption"))
     if label and not label.startswith("tab-"):
         raise SpecError(f"label '{label}' does not begin with tab-", "label")
-    return Spec(content["calculator"], label, caption, inputs, tuple(map(str, outputs)), tuple(map(str, presets)))
+    return Spec(
+        content["calculator"], label, caption, inputs, tuple(map(str, outputs)), tuple(map(str, presets))
+    )
 
 
 def _case(spec: Spec, context: Context) -> Case:
@@ -144,7 +146,14 @@ def _table(around: Element, label: str, case: Case, wanted: set[str], md: Markdo
     given = SubElement(table, "tbody")
     for entry in case.calculator.inputs.values():
         if entry.name in wanted:
-            _row(given, md, entry, value_words(case.value(entry.name)), _beside(case, entry), _origin(case, entry))
+            _row(
+                given,
+                md,
+                entry,
+                value_words(case.value(entry.name)),
+                _beside(case, entry),
+                _origin(case, entry),
+            )
     for constant in case.calculator.constants.values():
         if constant.name in wanted:
             _row(given, md, constant, value_words(constant.value), unit_words(constant.unit))
@@ -157,7 +166,9 @@ def _table(around: Element, label: str, case: Case, wanted: set[str], md: Markdo
             _row(found, md, result, shown, "" if words else unit_words(result.unit))
 
 
-def _row(body: Element, md: Markdown, part: Input | Result | Constant, value: str, unit: str, origin: str = "") -> None:
+def _row(
+    body: Element, md: Markdown, part: Input | Result | Constant, value: str, unit: str, origin: str = ""
+) -> None:
     row = SubElement(body, "tr")
     head = add(row, "th", part.title, scope="row")
     if origin:
@@ -192,5 +203,7 @@ def _sources(root: Element, case: Case) -> None:
     line.text = "Source: " if len(found) == 1 else "Sources: "
     dates = {source.checked for source in found}
     for place, source in enumerate(found):
-        item = add(line, "a", source.words, href=source.url) if source.url else add(line, "span", source.words)
+        item = (
+            add(line, "a", source.words, href=source.url) if source.url else add(line, "span", source.words)
+        )
         item.tail = "; " if place < len(found) - 1 else f". Checked {', '.join(sorted(dates))}."

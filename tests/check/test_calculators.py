@@ -81,7 +81,7 @@ FAULTS = [
     ("name of a later step", "formula: c * params * width", "formula: c * params * time", 33, "calculator-formula"),
     ("not the language", "formula: size / rate", "formula: size // rate", 40, "calculator-formula"),
     ("unknown function", "formula: size / rate", "formula: ceiling(size) / rate", 40, "calculator-formula"),
-    ("no result", "formula: size / rate", "formula: size / (rate - rate)", 40, "calculator-unit"),
+    ("no result", "formula: size / rate", "formula: size / (rate - rate)", 40, "calculator-formula"),
     ("sum of two dimensions", "formula: size / rate", "formula: size / rate + size", 40, "calculator-unit"),
     ("branches of two dimensions", "formula: size / rate", "formula: size / rate if c > 0 else size", 40, "calculator-unit"),
     ("result of another dimension", "unit: ms", "unit: GB", 40, "calculator-unit"),
@@ -105,6 +105,7 @@ FAULTS = [
     ("name twice", "name: width, title", "name: params, title", 15, "calculator-definition"),
     ("no name for a formula", "name: c, title", "name: 2c, title", 26, "calculator-definition"),
     ("default that is no number", "default: 70", "default: [70]", 11, "calculator-definition"),
+    ("symbol that is no TeX", "symbol: S", 'symbol: "\\\\nonsense{S}"', 28, "calculator-symbol"),
     ("no inputs", "    inputs:\n      - name: params", "    input:\n      - name: params", 3, "calculator-definition"),
 ]  # fmt: skip
 

@@ -72,7 +72,10 @@ def test_other_inputs(page):
     """Numbers in the input's unit, ids of presets, words of a choice."""
     tree = page.tree(FENCE.format(SPEC + "\ninputs: {params: 8, width: FP8, chips: 2, rate: alpha-2}"))
     assert rows(tree, 0)[3] == ["Bandwidth (Alpha 2)", "W", "8", "TB/s"]
-    assert rows(tree, 1) == [["Time", "t", "0.5", "ms"], ["Alone?", "a", "several chips", ""]]  # 8 GB / 16 TB/s
+    assert rows(tree, 1) == [
+        ["Time", "t", "0.5", "ms"],
+        ["Alone?", "a", "several chips", ""],
+    ]  # 8 GB / 16 TB/s
 
 
 def test_a_preset_goes_to_every_input_that_takes_it(page):
@@ -131,7 +134,9 @@ def test_a_definition_that_cannot_be_read_is_named_with_its_own_line(page):
     text = (page.root / path).read_text(encoding="utf-8")
     page.write(path, text.replace("formula: params * width", "formula: params * breadth"))
     [line] = page.wrong(FENCE.format(SPEC))
-    assert line.startswith("docs/page.md:6: worked-data calculators.yml:44 size: unknown name 'breadth' at column 10")
+    assert line.startswith(
+        "docs/page.md:6: worked-data calculators.yml:44 size: unknown name 'breadth' at column 10"
+    )
 
 
 def test_without_calculators(desk):
