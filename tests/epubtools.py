@@ -175,8 +175,8 @@ EPUB_ONLY = {
     "boxes of tasks": lambda e: "task-box" in classes(e),
     "what icons say to a screen reader": lambda e: "icon" in classes(e),
 }
-_CURLY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " "})
-_ANNOTATION = re.compile(r"^(\W*?)\s*\((\d+)\)!?\s*(\W*)$")
+CURLY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " "})
+ANNOTATION = re.compile(r"^(\W*?)\s*\((\d+)\)!?\s*(\W*)$")
 
 
 def words(roots: Iterable[Element], leave_out) -> list[str]:
@@ -196,12 +196,21 @@ def words(roots: Iterable[Element], leave_out) -> list[str]:
     for root in roots:
         walk(root)
         put.append(" ")
-    return "".join(put).translate(_CURLY).split()
+    return "".join(put).translate(CURLY).split()
 
 
 def site_words(article: Element) -> list[str]:
     """Of a page of the site, with each tab's label before its block and annotations as the numbers readers see."""
     tree = deepcopy(article)
+    open_tabs(tree)
+    for span in tree.iter("span"):
+        if any(c.startswith("c") for c in classes(span)) and (mark := ANNOTATION.match(span.text or "")):
+            span.text = mark[2]
+    return words([tree], SITE_ONLY.values())
+
+
+def open_tabs(tree: Element) -> None:
+    """Each tab's label before its block."""
     for group in [e for e in tree.iter("div") if "tabbed-set" in classes(e)]:
         labels = next((list(c) for c in group if "tabbed-labels" in classes(c)), None)
         content = next((c for c in group if "tabbed-content" in classes(c)), None)
@@ -212,10 +221,6 @@ def site_words(article: Element) -> list[str]:
         for label, block in zip(labels, content, strict=True):
             label.tag = "p"
             block.insert(0, label)
-    for span in tree.iter("span"):
-        if any(c.startswith("c") for c in classes(span)) and (mark := _ANNOTATION.match(span.text or "")):
-            span.text = mark[2]
-    return words([tree], SITE_ONLY.values())
 
 
 def epub_words(sections: list[Element]) -> list[str]:

@@ -22,6 +22,7 @@ PACKAGES = {
     "java": "default-jre-headless",
     "node": "nodejs",
     "npm": "npm",
+    "pdfinfo": "poppler-utils",
     "pdftoppm": "poppler-utils",
     "pdftotext": "poppler-utils",
     "qpdf": "qpdf",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import pdftools
+import pdfwords
 import pikepdf
 import pytest
 from support import require_program
 
 from bookbuild import trees
 from bookbuild.links import External, Inside, LinkMap
-from bookbuild.model import Book
+from bookbuild.model import Book, Part
 from bookbuild.pdf import PAPERS, TYPE_AREA
 
+ROMAN = ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV"]
 ANNOTATED = re.compile(r"\(\d+\)!?$")
 SIDE = 0.45 * (PAPERS["a4"][0] - TYPE_AREA) * pdftools.MM
 HEAD, FOOT = 12 * pdftools.MM, 10 * pdftools.MM  # where running heads and page numbers end
@@ -23,7 +26,7 @@ HEAD, FOOT = 12 * pdftools.MM, 10 * pdftools.MM  # where running heads and page 
 
 @pytest.fixture(scope="session", params=["realbook", "minibook"])
 def made(request) -> tuple[Book, Path, dict]:
-    require_program("pdftotext", "qpdf")
+    require_program("pdfinfo", "pdftotext", "qpdf")
     path, facts = request.getfixturevalue(f"{request.param}_pdf")
     return request.getfixturevalue(request.param), path, facts
 
@@ -104,6 +107,32 @@ def test_no_word_of_prose_is_lost(made, text):
             if plain and squeezed(" ".join(plain[:2])) not in text and plain[0] not in text:
                 lost.append((chapter.path, " ".join(words)))
     assert lost == []
+
+
+def test_words_of_each_chapter_are_those_of_the_site_in_order(made):
+    """By the file's tags, letter by letter, notes apart; the accepted differences have their names in pdfwords."""
+    book, path, _ = made
+    text, notes = pdfwords.print_text(pdfwords.structure(path), next(book.chapters))
+    for chapters, opening in [(book.front, ""), *((part.chapters, part_page(part)) for part in book.parts)]:
+        text = without(text, opening, "the part's page")
+        for chapter in chapters:
+            own, own_notes = pdfwords.site_text(chapter)
+            text, notes = without(text, own, chapter.path), without(notes, own_notes, f"notes of {chapter.path}")
+    assert (text, notes) == ("", "")
+
+
+def part_page(part: Part) -> str:
+    """The words of the page before a part's first chapter: its title and what it holds."""
+    listed = " ".join(f"{chapter.number} {chapter.title}" for chapter in part.chapters)
+    return pdfwords.plain(f"Part {ROMAN[part.number]} {part.title} {listed}") if part.title else ""
+
+
+def without(text: str, start: str, what: str) -> str:
+    """What follows `start` in `text`, which must begin with it."""
+    same = len(os.path.commonprefix([text, start]))
+    around = slice(max(0, same - 40), same + 40)
+    assert same == len(start), f"{what}: paper has …{text[around]}… where the site has …{start[around]}…"
+    return text[same:]
 
 
 def test_every_cell_of_every_table_is_there(made, text):
