@@ -108,12 +108,17 @@ class _Taken(_Symbols):
 
     def __init__(self, terms: Mapping[str, Term]) -> None:
         super().__init__(terms)
-        self.conditions: list[str] = []
+        self.reasons: list[Condition] = []
 
     def choose(self, condition: Condition, then: ast.expr, other: ast.expr) -> _Piece:
         values = {name: term.value for name, term in self.terms.items()}
         holds = condition.holds(evaluate(condition.left, values), evaluate(condition.right, values))
-        self.conditions.append(self._condition(condition if holds else condition.turned()))
+        reason = condition if holds else condition.turned()
+        if reason.sign == "==":  # what a name is makes what it is not no news
+            self.reasons = [
+                r for r in self.reasons if r.sign != "!=" or ast.dump(r.left) != ast.dump(reason.left)
+            ]
+        self.reasons.append(reason)
         return fold(then if holds else other, self)
 
 
@@ -140,7 +145,8 @@ def with_symbols(expression: Expression, terms: Mapping[str, Term]) -> str:
 def as_taken(expression: Expression, terms: Mapping[str, Term]) -> tuple[str, list[str]]:
     """(formula with symbols as a case takes it, conditions under which it does), in TeX."""
     taken = _Taken(terms)
-    return fold(expression.node, taken).tex, taken.conditions
+    formula = fold(expression.node, taken).tex
+    return formula, [taken._condition(reason) for reason in taken.reasons]
 
 
 def with_numbers(expression: Expression, terms: Mapping[str, Term]) -> str:
