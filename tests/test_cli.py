@@ -155,7 +155,7 @@ def test_a_later_whole_build_takes_over_a_folder_that_a_pdf_was_put_in(tiny):
 def test_clean_removes_output_and_cache_but_not_the_environment(tiny):
     assert build(tiny, "site").returncode == 0
     for name in (".cache", ".venv"):
-        (tiny / name).mkdir()
+        (tiny / name).mkdir(exist_ok=True)
     assert build(tiny, "clean").returncode == 0
     assert sorted(p.name for p in tiny.iterdir()) == [".venv", "docs", "mkdocs.yml"]
 

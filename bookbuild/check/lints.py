@@ -12,12 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from bookbuild.cache import digest, read_cached, write_cached
-from bookbuild.check import ignore, lints_form, lints_units, lints_words, prose
+from bookbuild.check import ignore, lints_form, lints_places, lints_units, lints_words, prose
 from bookbuild.check.sources import Source
 from bookbuild.model import Book, Problem
 
 KIND = "lints"
-_MODULES = (lints_units, lints_words, lints_form)
+_MODULES = (lints_units, lints_words, lints_places, lints_form)
 LINTS = {code: meaning for module in _MODULES for code, meaning in module.CODES.items()}
 CODES = LINTS | ignore.CODES
 

@@ -54,10 +54,9 @@ _GLUED = re.compile(
     rf"({_NUMBER})((?:[kKMGTP]i?B|[KMGT]bps|[KMGTPE]?FLOPS|TOPS|kW|MW|W|kWh|[kMG]?Hz|GT)(?:/s)?|%|(?:ms|us|µs|ns|nm|°C))(?![\w/-])"
 )
 _BARE = re.compile(
-    r"\b(bandwidth|peak|peak rate|throughput|capacity|memory|latency|busbw|algbw|clock|power draw|FLOPS rate) "
-    r"(?:of|is|was|are|reaches|at|equals|=) (?:about |around |roughly |only |some |nearly |up to |~)?(\d[\d.,]*\d|\d)"
-    r"(?=[.,;:)]?(?:\s|$)(?!\s*(?:%|°|[kKMGTPE]?i?[BbWJ]\b|[\w/]*(?:bps|/s|FLOP|OPS|Hz|iB)|times|percent|per |of |to "
-    r"|tokens?|bytes?|bits?|devices?|GPUs?|cards?|ms\b|us\b|µs\b|ns\b|s\b|min|h\b|seconds?|minutes?|hours?|watts?|×|x\b|and \d|or \d)))"
+    r"\b(?:(?i:bandwidth|peak|peak rate|throughput|capacity|memory|latency|busbw|algbw|clock|power draw|rate)) "
+    r"(?:of|is|was|are|reaches|at|equals|=) (?:about |around |roughly |only |some |nearly |up to |~)?\d(?:[\d.,]*\d)?"
+    r"(?=[.,;:)]+(?:\s|$)|$|\s+(?:for|on|in|with|but|than|at|when|while|per)\b)"
 )
 
 
@@ -87,7 +86,7 @@ def _rates(passage: Passage, text: str) -> Iterator[Problem]:
             found.start(), "unit-bits", f"'{found[0]}'", f"write {unit}bps for bits, {unit}B/s for bytes"
         )
     for found in _BYTES_RATE.finditer(text):
-        unit = found[1].replace("K", "k") if found[1] == "K" else found[1]
+        unit = "k" if found[1] == "K" else found[1]
         yield passage.problem(found.start(), "unit-bytes", f"'{found[0]}'", f"write {unit}B/s")
     for found in _BINARY_RATE.finditer(text):
         hint = "rates are decimal: convert to GB/s, or quote the program's output"
@@ -100,9 +99,7 @@ def _bytes(passage: Passage, text: str) -> Iterator[Problem]:
         if unit in _RIGHT or unit == "KB":
             continue
         if unit[0] in "GTMK" and unit[1:] == "b":
-            hint = f"write {unit}B… for bytes ({unit[0]}B) or {unit}it; a rate is {unit}ps".replace(
-                f"{unit}B… for bytes ({unit[0]}B)", f"{unit[0]}B for bytes"
-            )
+            hint = f"write {unit[0]}B for bytes, {unit}it for bits; a rate in bits is {unit}ps"
             yield passage.problem(found.start(1), "unit-bits", f"'{unit}' is a count of bits", hint)
         else:
             hint = f"write {_SPELLINGS.get(unit.lower(), 'GB')}"

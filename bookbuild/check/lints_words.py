@@ -1,4 +1,4 @@
-"""Words that age, that point nowhere, that claim what nobody can check, that sell, or that say nothing; and spelling."""
+"""Words that age, that claim what nobody can check, that sell, or that say nothing; and spelling."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
-from bookbuild.check.prose import CODE, LINK, Passage
+from bookbuild.check.prose import CODE, Passage
 from bookbuild.model import Problem
 
 CODES = {
     "claim-experience": "a passage that claims experience of the writers ('in our runs'); outside of labs only sources may",
     "spelling": "a word that codespell knows as a misspelling",
     "time-undated": "currently, recently, latest and the like without a date in the sentence",
-    "where-bare": "above or below that points across a heading or at nothing; link to the place instead",
     "word-filler": "a phrase that can be left out",
     "word-marketing": "a word that praises instead of measuring",
 }
@@ -25,32 +24,6 @@ _UNDATED = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\b(?:19|20)\d\d\b")
-_THINGS = {
-    "table": "table",
-    "figure": "figure",
-    "plot": "figure",
-    "diagram": "figure",
-    "picture": "figure",
-    "list": "list",
-    "steps": "list",
-    "points": "list",
-    "code": "code",
-    "script": "code",
-    "command": "code",
-    "commands": "code",
-    "snippet": "code",
-    "listing": "code",
-    "example": "code",
-    "output": "code",
-    "formula": "maths",
-    "equation": "maths",
-}
-_BARE_PLACE = re.compile(
-    r"\b(?:(?:see|as|shown|described|mentioned|noted|discussed|explained|listed|given|introduced|defined) (above|below)\b"
-    r"|the (section|chapter|part|paragraph|discussion|" + "|".join(_THINGS) + r")s? (above|below)\b"
-    r"|the (above|below)[- ](?:mentioned )?(section|chapter|" + "|".join(_THINGS) + r")s?\b)",
-    re.IGNORECASE,
-)
 _EXPERIENCE = re.compile(
     r"\b(?:(?:I|we)(?:'ve| have|'d)?(?: (?:often|also|never|once|recently|all|personally))? "
     r"(?:seen|saw|observed|noticed|witnessed|ran(?! into)|benchmarked|tested|experienced|learned the hard way|encountered"
@@ -107,58 +80,7 @@ def run(passage: Passage) -> Iterator[Problem]:
         yield passage.problem(
             found.start(), "word-filler", f"'{found[0]}' says nothing", "leave it out", "warning"
         )
-    yield from _places(passage, text)
     yield from _spelling(passage)
-
-
-def _places(passage: Passage, text: str) -> Iterator[Problem]:
-    for found in _BARE_PLACE.finditer(text):
-        if LINK in passage.sentence(found.start()):
-            continue
-        thing = (found[2] or found[5] or "").lower()
-        where = (found[1] or found[3] or found[4]).lower()
-        if thing in _THINGS and _stands(passage, _THINGS[thing], where):
-            continue
-        text_ = f"'{found[0]}' does not say where"
-        yield passage.problem(
-            found.start(), "where-bare", text_, "link to the figure, the table or the heading", "warning"
-        )
-
-
-def _stands(passage: Passage, kind: str, where: str) -> bool:
-    """Whether a block of the kind stands in the same section on that side of the passage, at most three blocks away."""
-    tokens = passage.source.tokens
-    step, place, blocks = (1 if where == "below" else -1), passage.place, 0
-    while 0 <= (place := place + step) < len(tokens) and blocks < 4:
-        token = tokens[place]
-        if token.type in ("heading_open", "heading_close"):
-            return False
-        blocks += token.level == 0 and token.nesting != -step
-        info = token.info.split()[0] if token.type == "fence" and token.info.split() else ""
-        is_picture = token.type == "inline" and any(c.type == "image" for c in token.children or ())
-        if (
-            kind == "table"
-            and (token.type == "table_open" or info in ("table", "worked"))
-            or kind == "figure"
-            and (is_picture or info == "mermaid")
-            or kind == "list"
-            and token.type
-            in ("ordered_list_open", "bullet_list_open", "ordered_list_close", "bullet_list_close")
-            or kind == "code"
-            and token.type in ("fence", "code_block")
-            and info not in ("table", "worked", "mermaid")
-            or kind == "maths"
-            and token.type == "inline"
-            and "$" in token.content
-        ):
-            return True
-    lines = passage.source.lines  # formulas in a block of their own are no tokens
-    near = (
-        lines[passage.line : passage.line + 6]
-        if where == "below"
-        else lines[max(0, passage.line - 7) : passage.line - 1]
-    )
-    return kind == "maths" and any(line.strip().startswith("$$") for line in near)
 
 
 def _spelling(passage: Passage) -> Iterator[Problem]:
