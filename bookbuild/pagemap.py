@@ -8,16 +8,13 @@ a new clone or after --no-cache, its EPUB has no list of pages. A letter-size PD
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 
 from bookbuild import trees
-from bookbuild.cache import digest
+from bookbuild.cache import digest, read_cached, write_cached
 from bookbuild.links import Asset, LinkMap
 from bookbuild.model import Book
 
@@ -25,27 +22,15 @@ PageMap = list[tuple[str, str]]  # (label as printed, mark of the first block th
 
 
 def keep(book: Book, pages: PageMap) -> None:
-    """A cache that cannot be written is no error."""
-    place = _place(book)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=place.parent, delete=False) as file:
-            json.dump(pages, file)
-        os.replace(file.name, place)
-    except OSError:
-        pass
+    write_cached(book.root, "pages", digest(*_content(book)), json.dumps(pages))
 
 
 def kept(book: Book) -> PageMap | None:
     """The map of the last finished PDF of this content, if there was one."""
     try:
-        return [(label, mark) for label, mark in json.loads(_place(book).read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
+        return [(label, mark) for label, mark in json.loads(read_cached(book.root, "pages", digest(*_content(book))) or "")]
+    except (ValueError, TypeError):
         return None
-
-
-def _place(book: Book) -> Path:
-    return book.root / ".cache" / "pages" / f"{digest(*_content(book))}.json"
 
 
 def _content(book: Book) -> Iterator[str | bytes]:
