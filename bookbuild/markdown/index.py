@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from bookbuild.markdown.structure import Fences
 from bookbuild.outline import docs_dir, read_config, read_outline
 
 LABEL = r"(?:fig|tab)-[\w-]+"
 KINDS = {"fig": "Figure", "tab": "Table"}
-_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})\s*(.*)$")
 _SPEC_LABEL = re.compile(rf"^label:\s*[\"']?({LABEL})[\"']?\s*(?:#.*)?$")
 _DIAGRAM = re.compile(rf"^%%\s*caption:.*#({LABEL})\s*$")
 _OWN = {"table": _SPEC_LABEL, "worked": _SPEC_LABEL, "mermaid": _DIAGRAM}
@@ -62,17 +62,15 @@ def label_of(fence: str) -> str:
 
 def labels_in(text: str) -> Iterator[tuple[str, int]]:
     """(label, 1-based line) in a page's source; what stands in fences of other languages is not read."""
-    fence, language = "", ""
+    fences, language = Fences(), ""
     for number, line in enumerate(text.splitlines(), 1):
-        match = _FENCE.match(line)
-        if fence:
-            if match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
-                fence = ""
+        inside = bool(fences.mark)
+        if fences.take(line):
+            if not inside:
+                language = fences.language
             elif language in _OWN and (found := _OWN[language].match(line.lstrip(" >"))):
                 yield found[1], number
                 language = ""  # one fence, one label
-        elif match and not (match[1][0] == "`" and "`" in match[2]):
-            fence, language = match[1], (match[2].split() or [""])[0]
         elif found := _PICTURE.match(line) or _CAPTION.match(line):
             yield found[1], number
 

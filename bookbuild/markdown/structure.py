@@ -209,6 +209,7 @@ class Fences:
 
     def __init__(self) -> None:
         self.mark, self.column = "", 0  # of the fence that is open
+        self.language = ""  # of the last one that was opened
 
     def take(self, line: str) -> bool:
         """Whether the line belongs to a fence, its first and its last one included."""
@@ -220,6 +221,7 @@ class Fences:
             return True
         if match:
             self.mark, self.column = match[2], len(match[1])
+            self.language = (match[3].split() or [""])[0]
         return bool(match)
 
 

@@ -124,6 +124,13 @@ def test_labels_in_code_do_not_count():
     assert list(labels_in(text)) == [("fig-b", 8)]
 
 
+def test_a_mark_four_columns_deeper_does_not_end_a_fence(desk):
+    """A fence shown inside of a fence, as in an item: what follows the shown end is still code, also to the numbers."""
+    text = "```markdown\n- item\n\n    ```\n    code\n    ```\n\n![A](a.svg){#fig-a}\n```\n\n![B](b.svg){#fig-b}\n"
+    assert list(labels_in(text)) == [("fig-b", 11)]
+    assert [e.get("id") for e in desk.tree(text).iter("figure")] == ["fig-b"]
+
+
 def test_labels_of_fences_count_once_each():
     text = "```table\ncaption: C\nlabel: tab-a\n```\n\n> ```mermaid\n> %% caption: X #fig-m\n> ```\n```yaml\nlabel: tab-y\n```\n"
     assert list(labels_in(text)) == [("tab-a", 3), ("fig-m", 7)]
