@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bookbuild.check.sources import Source, shown
-from bookbuild.data import DataError, Record, covers, is_number, lookup, number_text, read_data
+from bookbuild.data import DataError, Record, covers, is_number, line_of, lookup, number_text, read_data
 from bookbuild.model import Book, Problem
 
 CODES = {
@@ -56,7 +56,7 @@ def run(book: Book, sources: list[Source]) -> Iterator[Problem]:
             for fault in faults:
                 if fault.code == "data-typed" or not _is_doubted(row, fault.key):
                     text = f"record '{row.get('id', '?')}', {fault.key}: {fault.text}"
-                    yield Problem(shown(book, path), _line(row, fault.key), fault.code, text, fault.hint)
+                    yield Problem(shown(book, path), line_of(row, fault.key), fault.code, text, fault.hint)
 
 
 def _rows(content: Record) -> Iterator[Record]:
@@ -68,16 +68,6 @@ def _is_doubted(row: Record, key: str) -> bool:
     doubts = row.get("doubt") or ()
     fields = (str(f) for d in doubts if isinstance(d, Mapping) for f in d.get("fields") or ())
     return any(covers(field, key) for field in fields)
-
-
-def _line(row: Record, key: str) -> int:
-    """The line of a dotted key within a record."""
-    line, value = row.line, row
-    for step in key.split("."):
-        if not isinstance(value, Record):
-            break
-        line, value = value.key_lines.get(step, line), value.get(step)
-    return line
 
 
 def _of_record(row: Record) -> Iterator[Fault]:
@@ -109,10 +99,11 @@ def _totals(prefix: str, group: Record) -> Iterator[Fault]:
     links = group.get("links")
     for key, one in group.items():
         kind, _, total = key.partition("_")
-        if kind in ("link", "peer") and is_number(links) and is_number(one) and is_number(group.get(total)):
-            if _differs(group[total], links * one, 0.005):
-                words = f"{links} links × {number_text(one)}"
-                yield _fault("data-total", f"{prefix}{total}", group[total], words, links * one)
+        if kind not in ("link", "peer") or not all(map(is_number, (links, one, group.get(total)))):
+            continue
+        if _differs(group[total], links * one, 0.005):
+            words = f"{links} links × {number_text(one)}"
+            yield _fault("data-total", f"{prefix}{total}", group[total], words, links * one)
 
 
 def _both_ways(prefix: str, group: Record) -> Iterator[Fault]:
