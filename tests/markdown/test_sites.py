@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import zipfile
 
 import pytest
 from conftest import MINIBOOK
@@ -92,3 +93,16 @@ def test_a_problem_of_ours_is_told_with_its_line(tool, tmp_path):
         assert tool == "zensical", printed  # it knows nothing of our warnings and goes on
         raise AssertionError(printed)
     assert "docs/second/tables.md:6: table-spec no data file chops.yml (did you mean chips?)" in str(caught.value)
+
+
+def test_values_and_sums_are_words(sites, minibook_epub):
+    """Filled in from the data by both site tools, and in the EPUB; a number and its unit do not part."""
+    wanted = ["3.35\u00a0TB/s", "26\u202f800\u00a0Gbps", "700\u00a0W", "8 × 700\u00a0W = 5.6\u00a0kW", "2 × 70e9\u00a0B = 140\u00a0GB", "3,350\u00a0GB/s"]
+    for site in sites.values():
+        spans = article(site / "second" / "maths" / "index.html").iter("span")
+        assert [s.text for s in spans if s.get("class") in ("value", "sum")] == wanted
+    with zipfile.ZipFile(minibook_epub) as book:
+        texts = [book.read(name).decode() for name in book.namelist() if name.endswith(".xhtml")]
+    for words in wanted:  # which keeps a factor with its sign besides
+        assert any(words in text.replace("8\u00a0×", "8 ×").replace("2\u00a0×", "2 ×") for text in texts), words
+    assert not any("val:" in text or "sum:" in text for text in texts)
