@@ -198,6 +198,21 @@ def test_features_are_claimed_only_where_they_are(tmp_path):
     assert {"alternativeText", "MathML"} <= set(rich.metadata("schema:accessibilityFeature"))
 
 
+def test_conformance_is_claimed_where_the_book_names_who_vouches_for_it(tmp_path, epubcheck):
+    """And never where a picture could not be shown: its words alone are no equal."""
+    named = {"accessibility": {"certified_by": "A. Reader"}}
+    for name, html, extra, claims in (
+        ("untold", "<h1 id='x'>X</h1>", {}, []),
+        ("named", "<h1 id='x'>X</h1>", named, ["EPUB Accessibility 1.1 - WCAG 2.2 Level AA"]),
+        ("lost", "<h1 id='x'>X</h1><p><img src='../lost.png' alt='Lost'></p>", named, []),
+    ):
+        (tmp_path / name).mkdir()
+        book = written(tmp_path / name, html, extra=extra)
+        assert book.metadata("dcterms:conformsTo") == claims, name
+        assert book.metadata("a11y:certifiedBy") == ["A. Reader"] * bool(claims), name
+    assert epubcheck(tmp_path / "named" / "book.epub") == []
+
+
 def test_the_manifest_says_which_files_hold_mathml_and_svg(tmp_path):
     book = written(tmp_path, f"<h1 id='x'>X</h1>{GRADIENT}<p><math alttext='a'><mi>a</mi></math></p>")
     item = next(i for name, i in book.manifest.items() if name.endswith("/one.xhtml"))

@@ -63,6 +63,8 @@ def write_epub(
     made = epub.EpubBook()
     package.describe(made, book, uid, date)
     package.describe_access(made, [title, *body])
+    if not edition.warnings:  # nothing that could not be shown
+        package.describe_conformance(made, book)
     if breaks:
         package.describe_pages(made, book)
     package.add_cover(made, _COVER, cover_png(book))

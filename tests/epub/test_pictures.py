@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from epubtools import Epub, epub_words, local
 from fragmentbook import fragment_book
 from oddbook import DOTS, LOST, picture, site_with, write, written
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 
 
 def test_pictures_of_the_same_name_stay_apart_and_the_same_picture_is_kept_once(tmp_path):
@@ -76,6 +76,22 @@ def test_drawings_in_the_text_get_paper_unless_they_use_its_ink(tmp_path):
     plain, inked = (e for e in written(tmp_path, html).sections("one")[0].iter() if local(e) == "svg")
     assert next((local(e), e.get("x"), e.get("y")) for e in plain) == ("rect", "1", "2")
     assert [local(e) for e in inked] == ["path"]
+
+
+def test_pictures_are_packed_smaller_without_a_visible_change(tmp_path):
+    """A PNG that was saved without care keeps every pixel; a photograph that shrinks stays within 2 of 255 on average."""
+    loose, photo = io.BytesIO(), io.BytesIO()
+    drawn = Image.linear_gradient("L").resize((900, 600)).convert("RGB")
+    drawn.save(loose, "PNG", compress_level=0)
+    Image.radial_gradient("L").resize((3200, 2400)).convert("RGB").save(photo, "JPEG", quality=98)
+    site_with(tmp_path, {"loose.png": loose.getvalue(), "photo.jpg": photo.getvalue()})
+    book = written(tmp_path, '<h1>X</h1><img src="../loose.png" alt=""><img src="../photo.jpg" alt="">')
+    png, jpeg = (book.data[name] for name in book.pictures("one"))
+    assert len(png) < len(loose.getvalue()) / 10 and len(jpeg) < len(photo.getvalue()) / 2
+    assert Image.open(io.BytesIO(png)).convert("RGB").tobytes() == drawn.tobytes()
+    small = Image.open(photo).resize((1600, 1200), Image.Resampling.BOX)
+    change = ImageStat.Stat(ImageChops.difference(small, Image.open(io.BytesIO(jpeg)).convert("RGB")))
+    assert max(change.mean) < 2
 
 
 def test_large_pictures_shrink_to_what_devices_show(tmp_path):
