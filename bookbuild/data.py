@@ -97,7 +97,9 @@ def _mapping(loader: yaml.Loader, node: yaml.MappingNode) -> Iterator[Record]:
     for key_node, _ in node.value:
         line = key_node.start_mark.line + 1
         if key_node.value in lines and not isinstance(key_node.value, list):
-            raise DataError(f"key '{key_node.value}' stands twice, first on line {lines[key_node.value]}", line=line)
+            raise DataError(
+                f"key '{key_node.value}' stands twice, first on line {lines[key_node.value]}", line=line
+            )
         lines[key_node.value if isinstance(key_node.value, str) else ""] = line
     record.update(loader.construct_mapping(node))
     record.line, record.key_lines = node.start_mark.line + 1, lines
@@ -175,6 +177,16 @@ def lookup(record: Mapping[str, Any], key: str) -> Any:
     if rest and isinstance(below, Mapping):
         return lookup(below, rest)
     return MISSING
+
+
+def line_of(row: Record, key: str) -> int:
+    """The line of a dotted key within a record."""
+    line, value = row.line, row
+    for step in key.split("."):
+        if not isinstance(value, Record):
+            break
+        line, value = value.key_lines.get(step, line), value.get(step)
+    return line
 
 
 def keys_of(found: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -267,6 +279,19 @@ def covers(field: str, key: str) -> bool:
     return field == key or key.startswith(f"{field}.") or field.startswith(f"{key}.")
 
 
+def _rule(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """How a value is computed, {} for one that stands in the file."""
+    return (
+        content.get("derived", {}).get(key.removeprefix("derived."), {}) if key.startswith("derived.") else {}
+    )
+
+
+def origins(content: Mapping[str, Any], key: str) -> list[str]:
+    """The keys whose sources stand for a value: its own, or those of what it is computed from."""
+    rule = _rule(content, key)
+    return list(rule["of"].values()) if rule else [key]
+
+
 @dataclass(frozen=True)
 class Fact:
     """One value with all that a reader may ask about it."""
@@ -296,9 +321,9 @@ def find(data_dir: Path, name: str, record_id: str, key: str, rows: str = "recor
     if value is MISSING:
         near = nearest(key, keys_of([record]))
         raise DataError(f"record '{record_id}' has no '{key}'", hint=near and f"did you mean {near}?")
-    rule = read_data(path).get("derived", {}).get(key.removeprefix("derived."), {}) if key.startswith("derived.") else {}
-    asked = list(rule["of"].values()) if rule else [key]  # the sources of a computed value are those of what it follows from
-    return Fact(value, unit_of(key), tuple(sources(record, asked)), path, record.line, str(rule.get("words") or ""))
+    content = read_data(path)
+    found = tuple(sources(record, origins(content, key)))
+    return Fact(value, unit_of(key), found, path, record.line, str(_rule(content, key).get("words") or ""))
 
 
 @dataclass(frozen=True, eq=False)

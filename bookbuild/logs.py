@@ -14,6 +14,7 @@ from bookbuild.outline import docs_dir
 _SETTING = re.compile(r"Config value '(?P<name>[\w.]+)': (?P<text>.+)")
 _LINK = re.compile(r"Doc file '(?P<page>.+?)' contains (?P<text>an? (?:.+ )?link (?:to )?'(?P<link>.+?)'.*)")
 _NAV = re.compile(r"A reference to '(?P<path>.+?)' is included in the 'nav' configuration, (?P<text>.+)")
+_FAILED = re.compile(r"Error (?:reading|building) page '(?P<page>.+?)': (?P<text>.+)")
 _OMITTED = re.compile(
     r"The following pages exist in the docs directory, .* \"nav\" configuration: - (?P<pages>.+)"
 )
@@ -44,6 +45,11 @@ class LogCollector(logging.Handler):
             line = _line(page, rf".*{re.escape(found['link'])}")
             worse = "warning" if "left as is" in text else "error"
             yield Problem(self._shown(page), line, "mkdocs-link", found["text"].rstrip("."), severity=worse)
+        elif found := _FAILED.match(text):
+            page = docs_dir(config) / found["page"]
+            no_template = "search paths" in text  # Jinja's words for no such file
+            line = _line(page, r"template\s*:") if no_template else 0
+            yield Problem(self._shown(page), line, "page-failed", found["text"])
         elif found := _NAV.match(text):
             line = _line(config, rf".*{re.escape(found['path'])}")
             yield Problem(name, line, "nav-missing", f"'{found['path']}' {found['text'].rstrip('.')}")

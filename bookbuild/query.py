@@ -19,6 +19,7 @@ from bookbuild.data import (
     lookup,
     nearest,
     number_text,
+    origins,
     read_data,
     records,
     sources,
@@ -73,6 +74,11 @@ def load_rows(spec: Spec, data_dir: Path) -> list[Row]:
 
 def rows(spec: Spec, content: Mapping[str, Any]) -> list[Row]:
     """The rows that a specification asks for, from the content of a data file. Pure."""
+    return [_row(record, spec, content) for record in chosen(spec, content)]
+
+
+def chosen(spec: Spec, content: Mapping[str, Any]) -> list[Record]:
+    """The records behind those rows, in their order."""
     try:
         found = records(content, spec.rows)
     except DataError as error:
@@ -87,10 +93,10 @@ def rows(spec: Spec, content: Mapping[str, Any]) -> list[Row]:
                 near=key,
                 hint=f"did you mean {near}?" if near else "",
             )
-    chosen = _ordered(_only(found, spec), spec.sort)[: spec.limit]
-    if not chosen:
+    wanted = _ordered(_only(found, spec), spec.sort)[: spec.limit]
+    if not wanted:
         raise SpecError(f"no record of {spec.data} is asked for", near="where:" if spec.where else spec.label)
-    return [_row(record, spec) for record in chosen]
+    return wanted
 
 
 def _only(found: Sequence[Record], spec: Spec) -> list[Record]:
@@ -138,9 +144,9 @@ def _rank(value: Any) -> tuple[int, float, str]:
     return (0, float(value), "") if is_number(value) else (1, 0.0, str(value).casefold())
 
 
-def _row(record: Record, spec: Spec) -> Row:
+def _row(record: Record, spec: Spec, content: Mapping[str, Any]) -> Row:
     cells = tuple(_cell(record, column, spec) for column in spec.columns)
-    used = sources(record, [c.key for c in spec.columns])
+    used = sources(record, [key for column in spec.columns for key in origins(content, column.key)])
     notes = [text for key in spec.notes for text in _texts(lookup(record, key), None)]
     return Row(str(record.get("id") or ""), cells, tuple(used), tuple(notes))
 

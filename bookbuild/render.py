@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from jinja2 import TemplateNotFound
 from mkdocs.commands import build as mkdocs_build
 from mkdocs.commands import serve as mkdocs_serve
 from mkdocs.config import load_config
@@ -57,9 +60,25 @@ def _listening(config_file: Path) -> Iterator[LogCollector]:
     except (MkDocsException, Abort) as error:
         said = "\n".join(str(p) for p in logs.problems if p.severity == "error")
         raise BookError(said or f"{Path(config_file).name}: config {' '.join(str(error).split())}") from error
+    except BookError:
+        raise
+    except Exception as error:  # of a theme, a plugin or an extension, any kind there is
+        raise BookError(str(_failure(error, logs, Path(config_file)))) from error
     finally:
         logger.removeHandler(logs)
         logger.propagate = propagate
+
+
+def _failure(error: Exception, logs: LogCollector, config_file: Path) -> Problem:
+    """What stopped MkDocs, at the page that it was at, with the place in the code for those who mend that."""
+    said = next((p for p in reversed(logs.problems) if p.code == "page-failed"), None)
+    place = said or Problem(config_file.name, 0, "page-failed", "")
+    words = (
+        f"no template {error.name}" if isinstance(error, TemplateNotFound) else " ".join(str(error).split())
+    )
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    hint = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+    return replace(place, text=words or "the page cannot be rendered", hint=hint)
 
 
 def load(config_file: Path, site_dir: Path | None = None) -> MkDocsConfig:
@@ -159,7 +178,9 @@ def heading_text(element) -> str:
             words.append(node.text)
         for child in node:
             marks = trees.classes(child)
-            if "headerlink" not in marks and not (child.tag == "sup" and (child.get("id") or "").startswith("fnref")):
+            if "headerlink" not in marks and not (
+                child.tag == "sup" and (child.get("id") or "").startswith("fnref")
+            ):
                 walk(child)
             if child.tail:
                 words.append(child.tail)

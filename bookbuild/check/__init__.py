@@ -8,6 +8,7 @@ from __future__ import annotations
 from bookbuild.check import (
     calculators,
     consistency,
+    covered,
     data,
     fences,
     frontmatter,
@@ -33,6 +34,7 @@ FAMILIES = (
     frontmatter,
     leftovers,
     data,
+    covered,
     consistency,
     sums,
     calculators,
@@ -50,6 +52,7 @@ RENDER_CODES = {
     "label-unknown": "a label that is written where nothing can carry it",
     "link-address": "a link or picture whose address cannot be read as one",
     "maths": "a formula that cannot be read",
+    "page-failed": "a page that cannot be rendered: its template, a plugin or an extension fails",
     "reference-kind": "a reference to a table that says Figure, or the other way round",
     "reference-unknown": "a reference to a figure, table or chapter that the book does not have",
     "script-help": "a tool that does not answer --help",

@@ -170,3 +170,63 @@ def test_real_record_that_loses_a_key_is_found_by_line(planted, key, code):
     [problem] = planted.problems()
     line = start + 2 if key == "id" else start + 1
     assert (problem.file, problem.line, problem.code) == ("docs/data/accelerators.yml", line, code)
+
+
+TABLE = """\
+# One
+
+```table
+label: tab-parts
+caption: Parts
+data: parts
+columns: [id: Part, memory.size_gb: Size, power_w: Power, %s: More]
+```
+"""
+PART = """\
+derived:
+  gb_per_w: {words: size over power, of: {size: memory.size_gb, power: power_w}, formula: size / power, digits: 2}
+records:
+  - id: a
+    memory:
+      size_gb: 80
+      type: HBM
+    power_w: 700
+    sources:
+      - {title: Sheet, how: vendor, checked: "2026-12-01", fields: [%s]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("column", "fields", "found"),
+    [
+        ("memory.type", "memory, power_w", []),
+        ("memory.type", "memory.size_gb, power_w", [(7, "memory.type")]),
+        ("derived.gb_per_w", "memory", [(8, "power_w")]),
+        ("derived.gb_per_w", "memory.size_gb, power_w", []),
+    ],
+)
+def test_what_a_table_prints_is_covered_by_a_source(planted, column, fields, found):
+    """The first column names the row; a computed value is covered by the sources of what it is computed from."""
+    planted.write("docs/data/parts.yml", PART % fields)
+    planted.write(
+        "docs/folder/two.md", "# Größe & Co\n\n## Größe & Co\n\n" + TABLE.removeprefix("# One\n\n") % column
+    )
+    problems = [p for p in planted.problems() if p.code == "data-uncovered"]
+    assert [(p.line, p.text.split("prints its ")[1].split(",")[0]) for p in problems] == found
+
+
+def test_a_value_in_two_tables_is_one_fault(planted):
+    planted.write("docs/data/parts.yml", PART % "memory")
+    again = TABLE.replace("tab-parts", "tab-again").removeprefix("# One\n")
+    planted.write("docs/folder/two.md", "## Größe & Co\n\n" + TABLE % "memory.type" + again % "memory.type")
+    assert [p.line for p in planted.problems() if p.code == "data-uncovered"] == [8]
+
+
+def test_a_computed_column_has_the_marks_of_its_sources(planted):
+    from bookbuild.data import read_data
+    from bookbuild.query import parse_spec, rows
+
+    planted.write("docs/data/parts.yml", PART % "memory, power_w")
+    spec = parse_spec("label: tab-x\ncaption: C\ndata: parts\ncolumns: [id: Part, derived.gb_per_w: Ratio]\n")
+    [row] = rows(spec, read_data(planted.root / "docs/data/parts.yml"))
+    assert [source.title for source in row.sources] == ["Sheet"]
