@@ -13,7 +13,7 @@ import time
 import pytest
 import torch
 import yaml
-from search_table import TOOLS, load
+from search_table import TOOLS, load, run_inside
 
 bandwidth, soak, upgrade = (load(f"compute/{name}.py") for name in ("memory_bandwidth", "soak", "upgrade_bench"))
 RECORDS = {r["id"]: r for r in yaml.safe_load((TOOLS.parent / "book/data/accelerators.yml").read_text())["records"]}
@@ -21,9 +21,8 @@ UPGRADE_SMALL = ["--hidden", "32", "--layers", "1", "--heads", "2", "--kv-heads"
 UPGRADE_SMALL += ["--iters", "4", "--warmup", "1", "--device", "cpu"]
 
 
-def run(tool, *arguments, **more):
-    command = [sys.executable, str(TOOLS / "compute" / tool), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, **more)
+def run(tool, *arguments):
+    return run_inside(f"compute/{tool}", *arguments)
 
 
 # memory_bandwidth.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from search_table import TOOLS, mamf
+from search_table import TOOLS, mamf, run_inside
 
 TOOL = TOOLS / "compute/mamf-finder.py"
 SMALL = ["--m", "128", "256", "--n", "128", "256", "--k", "128", "256", "--seconds", "60", "--products", "300", "--flush", "0", "--device", "cpu"]
@@ -22,9 +23,7 @@ ACCELERATORS = TOOLS.parent / "book/data/accelerators.yml"
 RECORDS = {record["id"]: record for record in yaml.safe_load(ACCELERATORS.read_text())["records"]}
 
 
-def run(*arguments, **more):
-    command = [sys.executable, str(TOOL), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, **more)
+run = functools.partial(run_inside, "compute/mamf-finder.py")
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp8_e4m3", "fp8_e5m2", "int8", "fp64"])
@@ -162,9 +161,10 @@ def test_the_timer_s_product_is_the_one_that_is_checked():
     assert out is calls[-1]
 
 
-def test_under_a_launcher_each_process_writes_its_own_file(tmp_path):
-    env = os.environ | {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}
-    done = run(*SMALL, "--json", tmp_path / "r.json", env=env)
+def test_under_a_launcher_each_process_writes_its_own_file(tmp_path, monkeypatch):
+    for name, value in {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
+    done = run(*SMALL, "--json", tmp_path / "r.json")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in Path(tmp_path).iterdir()] == ["r.rank1.json"]
     assert "rank 1]" in done.stdout

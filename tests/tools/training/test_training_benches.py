@@ -230,8 +230,11 @@ def test_four_ranks_tell_their_memory_at_each_stage(tmp_path):
     assert report["results"][0]["growth_mib"] > 1
 
 
-def test_no_rank_is_wrong_usage():
-    assert run("dist_memory.py", "--nproc", 0).returncode == 2
+def test_no_rank_is_wrong_usage(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["dist_memory.py", "--nproc", "0"])
+    with pytest.raises(SystemExit) as caught:
+        distributed.main()
+    assert caught.value.code == 2
 
 
 def test_every_bench_writes_its_own_file_for_each_rank(tmp_path):
