@@ -54,6 +54,20 @@ def test_files_are_of_a_size_that_readers_take(book, realbook_epub):
     assert realbook_epub.stat().st_size < 15_000_000
 
 
+@pytest.mark.parametrize("which", ["minibook_epub", "realbook_epub", "oddbook_epub"])
+def test_a_browser_reads_each_file_as_strict_xhtml(which, request, browser, tmp_path):
+    """As application/xhtml+xml, where one fault ends the page with an error."""
+    path = request.getfixturevalue(which)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path)
+    for name in Epub(path).spine:
+        browser.get((tmp_path / name).as_uri())
+        kind, faults = browser.execute_script(
+            "return [document.contentType, document.getElementsByTagName('parsererror').length]"
+        )
+        assert (kind, faults) == ("application/xhtml+xml", 0), name
+
+
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda s: f"{s[0]}x{s[1]}")
 @pytest.mark.parametrize("which", ["minibook_epub", "realbook_epub"])
 def test_nothing_is_cut_on_a_screen(which, request, browser, tmp_path, screen):
