@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bookbuild import unchanged
 from bookbuild.downloads import Downloads, write_downloads
 from bookbuild.model import Book, BookError, Problem
 from bookbuild.progress import Progress, counted, size
@@ -34,6 +35,8 @@ def run(command: str, options: Options, progress: Progress) -> int:
         return clean(options)
     if command == "serve":
         return serve(options, progress)
+    if command == "check" and (known := _recalled(options, progress)) is not None:
+        return _judge(known, options)
     return build(command, options, progress)
 
 
@@ -41,8 +44,12 @@ def build(command: str, options: Options, progress: Progress) -> int:
     """Run `all`, `site`, `pdf`, `epub` or `check`; the exit code is 1 where a problem or a missing output says so."""
     with _site_folder(command, options) as site:
         _prepare(options, progress)
+        state = unchanged.state(options.config, options.output) if command == "check" else ""
         book = _render(options, site, progress)
         found = _check(book, progress)
+        if command == "check":
+            unchanged.remember(options.config, state, found)
+            return _judge(found, options)
         if options.format != "json":  # which is one document, at the end
             _show(found, options)
         names = [name for name in ("pdf", "epub") if command in ("all", name)]
@@ -54,11 +61,31 @@ def build(command: str, options: Options, progress: Progress) -> int:
         if command in ("all", "site"):
             _publish(book, files.made)
         elif names:
-            _deliver(files.made, options.output)
-    if command != "check":
-        _tell(command, files.made, options, progress)
-    errors = options.strict is not False and any(p.severity == "error" for p in problems)
-    return 1 if files.failed or errors else 0
+            _deliver(files.made, options.output, whole=not options.chapters)
+    _tell(command, files.made, options, progress)
+    return 1 if files.failed or _fails(problems, options) else 0
+
+
+def _recalled(options: Options, progress: Progress) -> list[Problem] | None:
+    """What the last check found, where nothing has changed since."""
+    known = unchanged.recalled(options.config, unchanged.state(options.config, options.output))
+    if known is not None:
+        with progress.stage("check") as stage:
+            stage.note = f"{_count(known)}; nothing has changed since the last check"
+    return known
+
+
+def _judge(problems: list[Problem], options: Options) -> int:
+    """Print what a check found; the exit code."""
+    if problems or options.format != "text":
+        _show(problems, options)
+    if options.strict and problems:
+        raise BookError(f"strict: {_count(problems)}, nothing written")
+    return 1 if _fails(problems, options) else 0
+
+
+def _fails(problems: list[Problem], options: Options) -> bool:
+    return options.strict is not False and any(p.severity == "error" for p in problems)
 
 
 @contextmanager
@@ -127,8 +154,8 @@ def _publish(book: Book, made: list[Path]) -> None:
     publish(book, made)
 
 
-def _deliver(made: list[Path], output: Path) -> None:
-    """Put single downloads where a whole build would, each in one step."""
+def _deliver(made: list[Path], output: Path, *, whole: bool) -> None:
+    """Put single downloads where a whole build would, each in one step; a site there learns of whole books."""
     folder = output / "downloads"
     folder.mkdir(parents=True, exist_ok=True)
     (output / MARKER).touch()
@@ -136,6 +163,10 @@ def _deliver(made: list[Path], output: Path) -> None:
         partial = folder / f".{path.name}.{os.getpid()}"
         shutil.copyfile(path, partial)
         os.replace(partial, folder / path.name)
+    if whole:
+        from bookbuild.publish import renew
+
+        renew(output, [folder / path.name for path in made])
 
 
 def _tell(command: str, made: list[Path], options: Options, progress: Progress) -> None:

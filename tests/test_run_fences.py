@@ -66,6 +66,7 @@ def run(fence, folder: Path) -> subprocess.CompletedProcess:
     }
     return subprocess.run(
         [*command, fence.text],
+        check=False,
         cwd=folder,
         env=env,
         capture_output=True,

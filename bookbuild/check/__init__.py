@@ -49,7 +49,7 @@ RENDER_CODES = {
     "diagram": "a mermaid fence that cannot be drawn",
     "label-twice": "a label of a figure or table that stands in two places",
     "label-lost": "a label whose picture or caption did not become a figure, so that later numbers would be wrong",
-    "label-unknown": "a label that is written where nothing can carry it",
+    "label-unknown": "a label on a page that nav does not list, so that it has no number",
     "link-address": "a link or picture whose address cannot be read as one",
     "maths": "a formula that cannot be read",
     "page-failed": "a page that cannot be rendered: its template, a plugin or an extension fails",

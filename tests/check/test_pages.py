@@ -228,6 +228,11 @@ def test_each_page_is_read_once(planted, monkeypatch):
     assert len(read) == 2 and len(set(read)) == 2
 
 
+def test_a_label_on_a_page_outside_of_nav_has_no_number(planted):
+    planted.write("docs/more.md", '# More\n\n![A plot](figures/plot.svg "Caption."){#fig-a}\n')
+    assert ("docs/more.md", 3, "label-unknown") in planted.found()
+
+
 def test_lost_list_is_found(planted, monkeypatch):
     """Without our list reading, the difference is named with its line."""
     from bookbuild.markdown import lists
