@@ -124,8 +124,11 @@ def parse_yaml(text: str) -> Any:
         raise DataError(f"YAML: {' '.join(str(error).split())}") from error
 
 
+_needs: dict[Path, tuple[Path, ...]] = {}  # files of which a file computes values
+
+
 @lru_cache(maxsize=64)
-def _read(path: Path, _stamp: tuple[int, int]) -> Record:
+def _read(path: Path, _stamps: tuple[tuple[int, int], ...]) -> Record:
     try:
         content = parse_yaml(path.read_text(encoding="utf-8"))
     except DataError as error:
@@ -136,7 +139,7 @@ def _read(path: Path, _stamp: tuple[int, int]) -> Record:
     from bookbuild.derived import add_derived  # which needs what stands below
 
     try:
-        add_derived(content)
+        _needs[path] = add_derived(content, path)
     except DataError as error:
         error.file = path
         raise
@@ -146,11 +149,11 @@ def _read(path: Path, _stamp: tuple[int, int]) -> Record:
 def read_data(path: Path) -> Record:
     """The content of a data file; DataError for one that is absent or no YAML."""
     try:
-        stat = path.stat()
+        stats = [p.stat() for p in (path, *_needs.get(path, ()))]
     except OSError:
         near = nearest(path.stem, [p.stem for p in path.parent.glob("*.yml")])
         raise DataError(f"no data file {path.name}", hint=near and f"did you mean {near}?") from None
-    return _read(path, (stat.st_mtime_ns, stat.st_size))
+    return _read(path, tuple((stat.st_mtime_ns, stat.st_size) for stat in stats))
 
 
 def data_file(data_dir: Path, name: str) -> Path:

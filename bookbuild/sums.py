@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
-from bookbuild.expression import ExpressionError, parse
+from bookbuild.expression import ExpressionError, evaluate, parse
 from bookbuild.expression_units import quantity
-from bookbuild.units import Unit, UnitError, dimension, fits, mixed, parse_unit
+from bookbuild.units import Unit, UnitError, dimension, fits, mixed, parse_unit, registry
 
 _SPACES = "\u202f\u2009\u00a0"
 _SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -113,10 +114,17 @@ class Side:
     def value(self) -> Any:
         values = {f"v{i}": number.quantity() for i, number in enumerate(self.numbers)}
         try:
-            return quantity(parse(self.formula), values)
+            formula = parse(self.formula)
+            unit = getattr(quantity(formula, values), "units", None)  # which knows units alone
+            number = evaluate(formula, {name: getattr(v, "magnitude", v) for name, v in values.items()})
         except ExpressionError as error:
             code = "sum-wrong" if "units do not fit" in error.text else "sum-unread"
             raise SumError(code, f"'{self.text}': {error.text}", error.hint) from None
+        except (OverflowError, TypeError):
+            raise SumError("sum-unread", f"'{self.text}' has no finite real result") from None
+        if not isfinite(number):
+            raise SumError("sum-unread", f"'{self.text}' is too large a number")
+        return number if unit is None or unit.dimensionless else registry().Quantity(number, unit)
 
     @property
     def shown(self) -> Shown | None:
@@ -186,6 +194,8 @@ def _number(text: str, place: int, formula: list[str], numbers: list[Shown]) -> 
         found = read_number(text, place)
     except UnitError as error:
         raise SumError("sum-unread", f"'{text}': {error.text}", error.hint) from None
+    except (OverflowError, ZeroDivisionError):
+        raise SumError("sum-unread", f"'{text}' holds too large a number") from None
     if not found:
         raise SumError("sum-unread", f"'{text}' cannot be read from '{text[place : place + 12]}' on")
     formula.append(f"v{len(numbers)}")

@@ -62,3 +62,28 @@ def test_a_rule_that_does_not_hold_water_is_named(tmp_path, text, line, says):
         read_data(write(tmp_path, text))
     assert (error.value.line, error.value.file) == (line, tmp_path / "chips.yml")
     assert says in error.value.text
+
+
+MEASURED = (
+    'derived:\n  of_peak_percent: {words: w, of: {m: measured_tflops, p: "chips/{part}/peak.{dtype}_tflops"}, formula: m / p, digits: 3}\n'
+    "records:\n  - {id: run, part: one, dtype: bf16, measured_tflops: 751}\n  - {id: other, part: one, dtype: fp8, measured_tflops: 1}\n"
+    "  - {id: nameless, measured_tflops: 1}\n"
+)
+
+
+def test_a_rule_may_take_a_value_of_another_file(tmp_path):
+    """751 of 989.4 TFLOPS are 75.9 %; after the peak is mended to 1000, 75.1 %. What names no peak has no efficiency."""
+    chips = write(tmp_path, "records:\n  - {id: one, peak: {bf16_tflops: 989.4}}\n")
+    (tmp_path / "runs.yml").write_text(MEASURED, encoding="utf-8")
+    assert find_anywhere(tmp_path, "run/derived.of_peak_percent").text == "75.9 %"
+    assert [("derived" in r) for r in read_data(tmp_path / "runs.yml")["records"]] == [True, False, False]
+    chips.write_text("records:\n  - {id: one, peak: {bf16_tflops: 1000.0}}\n", encoding="utf-8")
+    assert find_anywhere(tmp_path, "run/derived.of_peak_percent").text == "75.1 %"
+
+
+def test_a_record_that_another_file_does_not_have_is_named(tmp_path):
+    write(tmp_path, "records:\n  - {id: ones, peak: {bf16_tflops: 989.4}}\n")
+    (tmp_path / "runs.yml").write_text(MEASURED, encoding="utf-8")
+    with pytest.raises(DataError, match="no record 'one' in chips") as error:
+        read_data(tmp_path / "runs.yml")
+    assert (error.value.line, error.value.hint) == (4, "did you mean ones?")

@@ -56,6 +56,11 @@ WRONG = [
     ("1 / 0 = 3", "sum-unread", "zero"),
     ("2 × (3 + 1 = 8", "sum-unread", ""),
     ("2 × x = 8", "sum-unread", "x"),
+    ("9**9**9**9 = 3", "sum-unread", "finite"),
+    ("10^999 = 3", "sum-unread", "too large"),
+    ("1e999 = 1e999", "sum-unread", "too large"),
+    ("(1 − 3) ** 0.5 = 1", "sum-unread", ""),
+    ("3 GB ** 1e300 = 1 GB", "sum-unread", ""),
 ]
 
 

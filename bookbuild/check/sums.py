@@ -100,9 +100,9 @@ def _scales(behind: str) -> list[float]:
     if not match:
         return [1.0]
     try:
-        scale = parse_unit(match[1]).scale
-        if re.search(r"[Bb]", match[1]):  # bytes count in bits, and either may be meant
-            return [1.0, scale, scale / 8]
-        return [1.0, scale]
+        unit = parse_unit(match[1])
+        if "bytes" in unit.kinds:  # which the registry counts in bits
+            return [1.0, unit.scale / 8 ** unit.base.dimensionality.get("[information]", 0)]
+        return [1.0, unit.scale]
     except UnitError:
         return [1.0]

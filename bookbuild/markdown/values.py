@@ -76,6 +76,10 @@ def _line(context: Context, link: str, count: int) -> int:
     return text.count("\n", 0, place) + 1 if place >= 0 else context.line_of(link[link.rindex("](") :])
 
 
+def _words(error: DataError) -> str:
+    return f"{error.file.name} cannot be read: {error.text}" if error.file else error.text
+
+
 def _span(name: str, words: str) -> Element:
     span = Element("span", {"class": name})
     span.text = AtomicString(_GAP.sub(_HARD, words))
@@ -92,7 +96,7 @@ def value(words: str, reference: str, context: Context | None, report: Report) -
     try:
         fact = find_anywhere(context.data_dir, reference)
     except DataError as error:
-        report("value-unknown", error.text, error.hint)
+        report("value-unknown", _words(error), error.hint)
         return span
     span.set("title", _provenance(fact))
     span.text = AtomicString(_GAP.sub(_HARD, _shown(words, reference, fact, report)))
@@ -120,8 +124,9 @@ def _shown(words: str, reference: str, fact: Fact, report: Report) -> str:
     try:
         own = parse_unit(fact.unit) if fact.unit else None
         number, unit = _read(words, own)
-    except UnitError as error:
-        report("value-unit", f"'{words}' cannot be read: {error.text}", error.hint or f"it is {fact.text}")
+    except (UnitError, OverflowError, ZeroDivisionError) as error:
+        hint = getattr(error, "hint", "") or f"it is {fact.text}"
+        report("value-unit", f"'{words}' cannot be read: {error}", hint)
         return words
     if number is not None and unit is None:  # a number alone is in the unit of its key, told by the words around it
         number, unit = replace(number, unit=own), own
@@ -190,7 +195,7 @@ def total(words: str, references: str, context: Context | None, report: Report) 
         try:
             fact = find_anywhere(context.data_dir, reference)
         except DataError as error:
-            report("value-unknown", error.text, error.hint)
+            report("value-unknown", _words(error), error.hint)
             continue
         titles.append(_provenance(fact))
         _operand(reference, fact, list(found.numbers), report)

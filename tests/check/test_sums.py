@@ -19,6 +19,7 @@ RIGHT = [
     (r"10 / 450 = 0.022", " s"),
 ]
 FALSE = [
+    (r"8 \cdot 50 \cdot 10^9 = 50", " GB/s", "it is 400"),
     (r"2 \cdot 1830 \cdot 10^6 \cdot 528 \cdot 512 = 1979", " TFLOPS", "it is 989"),
     (r"\frac{6}{4} = 1.6", "", "it is 1.5"),
     (r"70 \cdot 10^9 \times 2 = 150", " GB", "it is 140"),
