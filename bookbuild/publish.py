@@ -56,26 +56,41 @@ Edit = Callable[[Element], None]  # changes the tree of one whole page
 
 def publish(book: Book, made: Iterable[Path] = ()) -> tuple[File, ...]:
     """Put the files into `book.site_dir` and link them; `made` are the downloads that already lie there."""
-    downloads = [_file(book, path) for path in made if path.is_relative_to(book.site_dir)]
+    site = book.site_dir
+    downloads = [_file(site, path) for path in made if path.is_relative_to(site)]
     tools = {file.path.removeprefix("tools/"): file for file in _copy_tools(book)}
     files = [*downloads, *tools.values()]
     for chapter in book.chapters:
         edits: list[Edit] = []
         if downloads and page_file(chapter) == "index.html":
-            edits.append(lambda page, here=chapter: _link_downloads(page, here, downloads))
+            edits.append(lambda page: _link_downloads(page, downloads))
         if tools and any(_is_tool_link(e) for e in chapter.tree.iter("a")):
             edits.append(lambda page, here=chapter: _link_tools(page, book, here, tools))
-        tables = {table.name: [_write(book, *part) for part in _parts(table)] for table in table_data(chapter)}
+        tables = {table.name: [_write(site, *part) for part in _parts(table)] for table in table_data(chapter)}
         if tables:
             files += [file for pair in tables.values() for file in pair]
             edits.append(lambda page, here=chapter, found=tables: _link_tables(page, here, found))
         if edits:
-            _edit_page(book.site_dir / page_file(chapter), edits)
-    files.sort(key=lambda file: file.path)
+            _edit_page(site / page_file(chapter), edits)
     if files:
-        listing = {"files": [asdict(file) for file in files]}
-        _write(book, MANIFEST, json.dumps(listing, indent=1) + "\n")
-    return tuple(files)
+        _write_manifest(site, files)
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def renew(site: Path, made: Iterable[Path]) -> None:
+    """Tell a finished site of downloads that were put into it later: their links and sizes on its home page, the manifest.
+
+    What else the two list is taken anew from the files that lie there.
+    """
+    home, manifest = site / "index.html", site / MANIFEST
+    if not home.is_file():  # a folder of downloads alone
+        return
+    listed = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
+    paths = {site / entry["path"] for entry in listed} | set(made)
+    files = [_file(site, path) for path in paths if path.is_file()]
+    downloads = [file for file in files if file.path.startswith("downloads/")]
+    _edit_page(home, [lambda page: _link_downloads(page, downloads)])
+    _write_manifest(site, files)
 
 
 def page_file(chapter: Chapter) -> str:
@@ -87,17 +102,24 @@ def page_file(chapter: Chapter) -> str:
 # ---- files ----
 
 
-def _file(book: Book, path: Path) -> File:
+def _file(site: Path, path: Path) -> File:
     content = path.read_bytes()
-    place = path.relative_to(book.site_dir).as_posix()
+    place = path.relative_to(site).as_posix()
     return File(place, len(content), hashlib.sha256(content).hexdigest())
 
 
-def _write(book: Book, place: str, text: str) -> File:
-    path = book.site_dir / place
+def _write(site: Path, place: str, text: str) -> File:
+    path = site / place
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="")
-    return _file(book, path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8", newline="")
+    os.replace(partial, path)
+    return _file(site, path)
+
+
+def _write_manifest(site: Path, files: Iterable[File]) -> None:
+    listing = {"files": [asdict(file) for file in sorted(files, key=lambda file: file.path)]}
+    _write(site, MANIFEST, json.dumps(listing, indent=1) + "\n")
 
 
 def _parts(table: TableData) -> Iterator[tuple[str, str]]:
@@ -118,7 +140,7 @@ def _copy_tools(book: Book) -> Iterator[File]:
             target = book.site_dir / "tools" / path.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-            yield _file(book, target)
+            yield _file(book.site_dir, target)
 
 
 # ---- pages ----
@@ -138,21 +160,27 @@ def _href(chapter: Chapter, file: File) -> str:
     return quote(posixpath.relpath(file.path, folder))
 
 
-def _link_downloads(page: Element, chapter: Chapter, downloads: list[File]) -> None:
-    """Fill the page's `data-downloads` place; a page without one gets it before its first section."""
-    box = next((e for e in page.iter("div") if e.get("data-downloads") is not None), None)
+def _link_downloads(page: Element, downloads: list[File]) -> None:
+    """Fill the home page's `data-downloads` place; a page without one gets it before its first section."""
+    box = next((e for e in page.iter("div") if _is_place(e)), None)
     if box is None:
         box = Element("div", {"class": "downloads"})
         article = _article(page)
         sections = [i for i, child in enumerate(article) if child.tag == "h2"]
         article.insert(sections[0] if sections else len(article), box)
     box.attrib.pop("hidden", None)
+    for old in box.findall("ul"):
+        box.remove(old)
     items = SubElement(box, "ul")
-    for file in downloads:
+    for file in sorted(downloads, key=lambda file: not file.path.endswith(".pdf")):
         suffix = PurePosixPath(file.path).suffix
-        link = SubElement(SubElement(items, "li"), "a", {"href": _href(chapter, file)})
+        link = SubElement(SubElement(items, "li"), "a", {"href": quote(file.path)})
         link.text = f"{_LABELS.get(suffix, file.name)} "
         SubElement(link, "span", {"class": "size"}).text = file.size
+
+
+def _is_place(element: Element) -> bool:
+    return element.get("data-downloads") is not None or "downloads" in trees.classes(element)
 
 
 def _article(page: Element) -> Element:

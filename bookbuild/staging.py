@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bookbuild.model import BookError
@@ -23,13 +24,26 @@ def is_ours(folder: Path) -> bool:
 
 def refuse_foreign(folder: Path) -> None:
     """Raise BookError where a folder holds something that is not a site of ours."""
-    if folder.is_dir():
-        if any(folder.iterdir()) and not is_ours(folder):
+    if folder.exists() and not folder.is_dir():
+        raise BookError(f"{folder}: output-foreign not a folder")
+    while _is_foreign(folder, looked_at := _identity(folder)):
+        if _identity(folder) == looked_at:  # else another build has put its site there meanwhile
             raise BookError(
                 f"{folder}: output-foreign the folder holds other files; give an empty or new one"
             )
-    elif folder.exists():
-        raise BookError(f"{folder}: output-foreign not a folder")
+
+
+def _is_foreign(folder: Path, identity: object) -> bool:
+    with suppress(FileNotFoundError):
+        return identity is not None and any(folder.iterdir()) and not is_ours(folder)
+    return False
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    with suppress(FileNotFoundError):
+        found = folder.stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 @contextmanager
@@ -48,9 +62,7 @@ def staged(folder: Path) -> Iterator[Path]:
     try:
         yield new
         (new / MARKER).touch()
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        _swap(new, folder, old)
     except BaseException:
         if old.exists() and not folder.exists():
             old.rename(folder)
@@ -58,6 +70,20 @@ def staged(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _swap(new: Path, folder: Path, old: Path) -> None:
+    """Put `new` in the place of `folder`. Of two builds that end at once the later one wins, and neither fails."""
+    while True:
+        shutil.rmtree(old, ignore_errors=True)
+        with suppress(FileNotFoundError):  # none is there, or the other build has just moved it away
+            folder.rename(old)
+        try:
+            new.rename(folder)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else the other build's is there again
+                raise
 
 
 def _sweep(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -144,6 +145,20 @@ def test_a_chapter_that_does_not_exist_is_named_with_those_that_do(tiny):
     assert lines(done.stderr) == [
         "--chapter three*: no chapter has such a path; there are index.md, one.md, two.md"
     ]
+
+
+def test_a_pdf_made_alone_is_the_one_that_the_site_speaks_of(tiny):
+    """Another paper makes another file: the site's list has the checksum of that one."""
+    pdf = tiny / "site" / "downloads" / "tiny-book.pdf"
+    assert build(tiny, "site").returncode == build(tiny, "pdf").returncode == 0
+    first = pdf.read_bytes()
+    assert build(tiny, "pdf", "--paper", "letter").returncode == 0
+    assert pdf.read_bytes() != first
+    [entry] = json.loads((pdf.parent / "index.json").read_text())["files"]
+    assert (entry["path"], entry["sha256"]) == (
+        "downloads/tiny-book.pdf", hashlib.sha256(pdf.read_bytes()).hexdigest(),
+    )  # fmt: skip
+    assert 'href="downloads/tiny-book.pdf"' in (tiny / "site" / "index.html").read_text()
 
 
 def test_a_later_whole_build_takes_over_a_folder_that_a_pdf_was_put_in(tiny):

@@ -13,7 +13,7 @@ import pytest
 import tinyhtml5
 
 from bookbuild import trees
-from bookbuild.publish import File, page_file, publish
+from bookbuild.publish import File, page_file, publish, renew
 from bookbuild.render import render
 from bookbuild.tabledata import table_data
 
@@ -185,6 +185,33 @@ def test_manifest_lists_every_file_with_its_size_and_checksum(book):
         content = (book.site_dir / entry["path"]).read_bytes()
         assert entry["bytes"] == len(content)
         assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("home", [PAGES["index.md"], '# Home\n\n<div data-downloads hidden></div>\n'])
+def test_a_site_learns_of_a_download_that_is_put_in_later(tmp_path, home):
+    """A PDF made alone: its size on the home page and its checksum in the manifest are the new file's, once each."""
+    book = make_book(tmp_path / "book", {**PAGES, "index.md": home})
+    publish(book, [download(book, "other.pdf", 1_000)])
+    for name, size in (("other.pdf", 5_000), ("other.epub", 7_000)):
+        renew(book.site_dir, [download(book, name, size)])
+    tree = page(book, "index.md")[2]
+    sizes = [trees.text_of(a) for a in tree.iter("a") if (a.get("href") or "").startswith("downloads/")]
+    assert sizes == ["PDF 5 kB", "EPUB 7 kB"]
+    listing = json.loads((book.site_dir / "downloads/index.json").read_text())["files"]
+    assert {f["path"]: f["bytes"] for f in listing if f["path"].startswith("downloads/")} == {
+        "downloads/other.epub": 7_000,
+        "downloads/other.pdf": 5_000,
+    }
+    for entry in listing:
+        assert entry["sha256"] == hashlib.sha256((book.site_dir / entry["path"]).read_bytes()).hexdigest()
+    assert "data/tab-two.csv" in {entry["path"] for entry in listing}
+
+
+def test_a_folder_of_downloads_alone_gets_no_manifest(tmp_path):
+    (tmp_path / "downloads").mkdir()
+    (tmp_path / "downloads" / "a.pdf").write_bytes(b"x")
+    renew(tmp_path, [tmp_path / "downloads" / "a.pdf"])
+    assert [path.name for path in tmp_path.rglob("*")] == ["downloads", "a.pdf"]
 
 
 def test_another_theme_gets_the_links_too(tmp_path):

@@ -38,6 +38,24 @@ def test_a_block_that_raises_changes_nothing(tmp_path):
     assert names(tmp_path) == ["site"]
 
 
+def test_of_two_builds_at_once_neither_fails_and_the_site_is_whole(tmp_path):
+    """Four processes swap their folders in, all at the same time, over and over; each site is somebody's, none is mixed."""
+    work = (
+        "import sys; from pathlib import Path; from bookbuild.staging import staged\n"
+        "for n in range(40):\n"
+        "    with staged(Path(sys.argv[1])) as new:\n"
+        "        for name in 'abc': (new / name).write_text(sys.argv[2])\n"
+    )
+    site = tmp_path / "site"
+    running = [
+        subprocess.Popen([sys.executable, "-c", work, str(site), str(n)], stderr=subprocess.PIPE, text=True)
+        for n in range(4)
+    ]
+    assert [(p.communicate()[1], p.returncode) for p in running] == [("", 0)] * len(running)
+    assert names(site) == [".bookbuild", "a", "b", "c"] and names(tmp_path) == ["site"]
+    assert len({(site / name).read_text() for name in "abc"}) == 1
+
+
 def test_a_link_to_a_folder_stays_a_link(tmp_path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "site").symlink_to("disk")
