@@ -168,3 +168,62 @@ def test_under_a_launcher_each_process_writes_its_own_file(tmp_path, monkeypatch
     assert done.returncode == 0, done.stderr
     assert [path.name for path in Path(tmp_path).iterdir()] == ["r.rank1.json"]
     assert "rank 1]" in done.stdout
+
+
+@pytest.mark.parametrize("dtype", ["fp8_e4m3", "fp8_e5m2", "mxfp8", "mxfp4", "nvfp4", "int8"])
+@pytest.mark.parametrize("shape", [(384, 640, 1024), (128, 256, 1056), (400, 272, 2080)])
+def test_torch_accepts_the_operands_and_scales_of_every_low_precision_product(dtype, shape):
+    """On tensors without data, where torch checks types, strides, divisibility and the number of scales as for a GPU."""
+    m, n, k = shape
+    products = mamf.Products.__new__(mamf.Products)
+    products.torch, products.kind, products.dtype, products.device = torch, "cuda", dtype, torch.device("meta")
+    products.one = torch.ones((), device="meta")
+    kind = {"int8": torch.int8, "fp8_e4m3": torch.float8_e4m3fn, "fp8_e5m2": torch.float8_e5m2, "mxfp8": torch.float8_e4m3fn}
+    columns = k if dtype in kind else k // 2  # two fp4 numbers share a byte
+    a = torch.empty(m, columns, dtype=kind.get(dtype, torch.uint8), device="meta")
+    b = torch.empty(n, columns, dtype=torch.float8_e4m3fn if "fp8" in dtype else a.dtype, device="meta").t()
+    out = products.call(shape, a, b)()
+    assert out.shape == (m, n)
+    assert out.dtype == (torch.int32 if dtype == "int8" else torch.bfloat16)
+
+
+def test_packed_fp4_numbers_are_read_low_half_first():
+    """OCP E2M1: 0x2 is 1, 0x7 is 6, 0xA is -1, 0x1 is 0.5."""
+    products = mamf.Products.__new__(mamf.Products)
+    products.torch, products.dtype, products.device = torch, "nvfp4", torch.device("cpu")
+    packed = torch.tensor([[0x72, 0x1A]], dtype=torch.uint8)
+    assert products.real(packed, True).tolist() == [[1, 6, -1, 0.5]]
+    assert products.real(packed.t(), False).tolist() == [[1], [6], [-1], [0.5]]
+
+
+def test_a_shape_without_a_kernel_is_passed_over_and_larger_ones_are_not():
+    def measure(shape, warmup, iters):
+        if shape[0] == 100:
+            raise mamf.Refused("must be divisible by 16")
+        return [1e-3] * iters
+
+    found = mamf.Search(measure, [[100, 128], [128], [128]], 8, 10_000)
+    assert found.run() == (128, 128, 128)
+    assert list(found.refused) == [(100, 128, 128)]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB"), "DoesNotFit"),
+        (RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: not enough memory"), "DoesNotFit"),
+        (MemoryError(), "DoesNotFit"),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling"), "Refused"),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), "RuntimeError"),
+    ],
+)
+def test_what_torch_raises_is_told_apart(monkeypatch, error, kind):
+    products = mamf.Products(torch, "cpu", 0, "fp32", 0, 0)
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(products, "timed", fail)
+    with pytest.raises((mamf.DoesNotFit, RuntimeError)) as caught:
+        products.measure((64, 64, 64), 0, 1)
+    assert caught.type.__name__ == kind
