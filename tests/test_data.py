@@ -9,7 +9,6 @@ import pytest
 from bookbuild.data import (
     MISSING,
     DataError,
-    find,
     lookup,
     number_text,
     parse_yaml,
@@ -18,6 +17,7 @@ from bookbuild.data import (
     sources,
     unit_of,
 )
+from bookbuild.facts import find
 
 FILE = """\
 meta: {title: Parts, checked: "2026-01-02"}

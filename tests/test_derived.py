@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bookbuild.data import DataError, find, find_anywhere, number_text, read_data
+from bookbuild.data import DataError, number_text, read_data
+from bookbuild.facts import find, find_anywhere
 
 HEAD = "derived:\n"
 RULE = "  ridge_flop_per_byte: {words: w, of: {p: peak_tflops, b: rate_tb_per_s}, formula: %s}\n"

@@ -21,7 +21,8 @@ from markdown import Extension, Markdown
 from markdown.inlinepatterns import InlineProcessor
 from markdown.util import AtomicString
 
-from bookbuild.data import DataError, Fact, find_anywhere, is_number, number_text
+from bookbuild.data import DataError, is_number, number_text
+from bookbuild.facts import Fact, find_anywhere
 from bookbuild.markdown.context import Context, get_context
 from bookbuild.markdown.structure import WORD_SCHEMES
 from bookbuild.sums import UNIT, Shown, SumError, check_sum, in_unit, read_number, read_sum
