@@ -31,12 +31,12 @@ PACKAGES = {
 }
 # program → the npm package that brings it, and the command that puts it where find_program looks; .ci/run calls it, too
 NPM_PACKAGES = {"ace-cli": "@daisy/ace-cli@1.4.6"}
-NPM_FOLDER = ".cache/npm"
+NPM_FOLDER = ".npm"
 NPM_INSTALL = f"npm install --prefix {NPM_FOLDER} --ignore-scripts --no-audit --no-fund"
 
 
 def find_program(name: str) -> str | None:
-    """The path of a program on the PATH or among those that npm has put into the project's cache."""
+    """The path of a program on the PATH or among those that npm has put beside the project."""
     return shutil.which(name) or shutil.which(name, path=ROOT / NPM_FOLDER / "node_modules" / ".bin")
 
 

@@ -71,7 +71,9 @@ def write_epub(
     package.add_styles(made)
     spine = [package.add_document(made, d, book.language) for d in (cover, title)]
     spine.append(package.add_document(made, nav, book.language, "nav"))
-    spine += [package.add_document(made, d, book.language) for d in body]
+    texts = [package.add_document(made, d, book.language) for d in body]
+    edition.warn_of_large((d, len(item.content)) for d, item in zip(body, texts, strict=True))
+    spine += texts
     package.add_reading_order(made, spine, landmarks, contents.ncx(toc, uid, book.title))
     package.add_pictures(made, edition.pictures)
     archive.write(made, out, date)

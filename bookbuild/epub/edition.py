@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
@@ -17,6 +17,7 @@ from bookbuild.links import Inside, LinkMap
 from bookbuild.model import Book, Chapter, Problem
 
 Progress = Callable[[int, int], None]
+REFUSED = 300_000  # bytes of a file
 
 
 @dataclass
@@ -49,15 +50,25 @@ class Edition:
                     progress(done, len(self.chosen))
         return found
 
+    def warn_of_large(self, sizes: Iterable[tuple[Document, int]]) -> None:
+        """Of files over REFUSED bytes, which had no heading to be cut at."""
+        for document, size in sizes:
+            if size > REFUSED and document.chapter:
+                text = f"a file of {size // 1000} kB, which some readers are slow with or refuse"
+                self._warn(document.chapter, "epub-large", text, "give it headings of level two, where it can be cut")
+
     def _adapted(self, chapter: Chapter) -> Element:
         def warn(code: str, text: str) -> None:
-            file = os.path.relpath(chapter.source, self.book.root)
-            self.warnings.append(Problem(file, 0, code, text, severity="warning"))
+            self._warn(chapter, code, text)
 
         tree = adapt(Place(chapter, self._links, self._inside, self._asset, warn), self.rewrites)
         place_pictures(tree, self.pictures, warn)
         place_drawings(tree)
         return tree
+
+    def _warn(self, chapter: Chapter, code: str, text: str, hint: str = "") -> None:
+        file = os.path.relpath(chapter.source, self.book.root)
+        self.warnings.append(Problem(file, 0, code, text, hint, severity="warning"))
 
     def _inside(self, target: Inside) -> str:
         """`#id` until files are known; a chapter that this edition leaves out is on the web, if the book is."""

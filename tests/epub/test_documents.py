@@ -77,6 +77,14 @@ def test_a_large_chapter_is_cut_at_its_sections(oddbook_epub):
     assert bodies + notes == site_words(trees.parse_fragment(ODD["long.md"]))
 
 
+def test_a_chapter_that_has_nothing_to_be_cut_at_is_told(tmp_path):
+    pages = {"one.md": f"<h1>One</h1><p>{'words ' * 60_000}</p>", "two.md": "<h1>Two</h1>"}
+    facts = write(fragment_book(tmp_path, {"P": pages}), tmp_path / "b.epub")
+    [warning] = facts["warnings"]
+    assert (warning.file, warning.code, warning.severity) == ("docs/one.md", "epub-large", "warning")
+    assert "360 kB" in warning.text
+
+
 def test_a_note_used_twice_leads_back_twice(tmp_path):
     first, note = footnoted("1", "Once.")
     second = first.replace("fnref:", "fnref2:")
