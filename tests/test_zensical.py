@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from sitetree import article, content, copy_book, loads, pages, parse_page, run_tool
 from support import ROOT
@@ -43,3 +45,31 @@ def test_files_for_authors_stay_out_of_the_site(zensical):
     """Data and the programs that draw figures are no pages and are not published by the site tools."""
     assert not (zensical / "data").exists()
     assert not list(zensical.glob("figures/*.py"))
+
+
+def test_a_changed_figure_of_the_data_reaches_the_page_of_an_earlier_build(tmp_path):
+    """Zensical keeps pages whose Markdown is the same; `watch` tells it of the files from which they are made."""
+    copy_book(ROOT, tmp_path)
+    run_tool("zensical", "build", cwd=tmp_path)
+    data, page = tmp_path / "book/data/hbm_generations.yml", tmp_path / "site/compute/index.html"
+    text = data.read_text(encoding="utf-8")
+    assert "pin_rate_gbps: 6.4\n" in text and "6.5432" not in page.read_text(encoding="utf-8")
+    data.write_text(text.replace("pin_rate_gbps: 6.4\n", "pin_rate_gbps: 6.5432\n"), encoding="utf-8")
+    os.utime(data, (data.stat().st_atime, data.stat().st_mtime + 2))  # it looks at whole seconds
+    run_tool("zensical", "build", cwd=tmp_path)
+    assert "6.5432" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["mkdocs.yaml", "other.yml"])
+def test_the_configuration_may_have_another_name(tmp_path, name):
+    """Numbers of figures come from its nav, not from that of a mkdocs.yml beside it."""
+    (tmp_path / "docs").mkdir()
+    config = "site_name: S\ndocs_dir: docs\nmarkdown_extensions: [bookbuild.markdown, attr_list]\nnav: [%s]\n"
+    (tmp_path / name).write_text(config % "index.md, P: [a.md, b.md]")
+    if name == "other.yml":
+        (tmp_path / "mkdocs.yml").write_text(config % "index.md, P: [b.md, a.md]")
+    for page in ("index", "a", "b"):
+        (tmp_path / f"docs/{page}.md").write_text(f'# {page}\n\n![x](x.svg "Picture."){{#fig-{page}}}\n')
+    (tmp_path / "docs/x.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    run_tool("zensical", "build", *(["-f", name] if name == "other.yml" else []), cwd=tmp_path)
+    assert "Figure 2.1. Picture." in content(article(tmp_path / "site/b/index.html"))[0]

@@ -7,8 +7,10 @@ extensions were loaded.
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import markdown
@@ -95,8 +97,16 @@ def get_context(md: markdown.Markdown) -> Context | None:
         found = Context(Path(here.config.config_file_path).resolve(), here.file.src_uri)
     elif "rendering_context" in md.preprocessors:  # Zensical
         here = md.preprocessors["rendering_context"]
-        found = Context(Path(here.config["root_dir"], "mkdocs.yml").resolve(), here.page.path)
+        found = Context(_zensical_config(Path(here.config["root_dir"])), here.page.path)
     else:
         return None
     set_context(md, found)  # both tools make a `Markdown` for each page
     return found
+
+
+def _zensical_config(root: Path) -> Path:
+    """Zensical tells the configuration's folder only; its name is on the command line, or one that it looks for."""
+    words = [word for argument in sys.argv for word in argument.split("=", 1)]
+    given = [Path(name).name for option, name in pairwise(words) if option in ("-f", "--config-file")]
+    files = [root / name for name in (*given, "mkdocs.yml", "mkdocs.yaml")]
+    return next((file for file in files if file.is_file()), files[-2]).resolve()
