@@ -871,7 +871,7 @@ class Paths:
     def __init__(self, args, solo: Solo, torch, kind: str, devices: list[int]):
         self.args, self.solo, self.torch, self.kind, self.devices = args, solo, torch, kind, devices
         self.size = min(args.max_bytes, 256 << 20)
-        self.pattern = (torch.arange(self.size) % 251).to(torch.uint8)
+        self.pattern = torch.arange(251, dtype=torch.uint8).repeat(math.ceil(self.size / 251))[: self.size]
 
     def on(self, index: int):
         return self.torch.device(self.kind, index) if self.kind in ("cuda", "xpu") else self.torch.device(self.kind)

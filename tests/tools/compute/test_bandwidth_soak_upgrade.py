@@ -276,3 +276,28 @@ def test_different_models_are_not_compared(tmp_path):
 def test_dollars_for_a_million_tokens_by_hand():
     """$/M by hand: $2 an hour, 4,000 tokens/s: 2 / 3600 / 4000 * 1e6 = 0.1389."""
     assert upgrade.dollars(2.0, 4000) == pytest.approx(0.1389, abs=1e-4)
+
+
+def test_copies_between_host_and_device_are_measured_and_compared(tmp_path, monkeypatch):
+    """The CPU plays the device: every way is there, and a copy that loses a byte is noticed."""
+    monkeypatch.setattr(bandwidth, "device_module", lambda torch, kind: None)
+    args = bandwidth.parse(["--device", "cpu", "--max-bytes", "64K", "--iters", "2", "--json", str(tmp_path / "r.json")])
+    with bandwidth.Solo(args, torch, "cpu", 0) as solo:
+        lanes = bandwidth.Paths(args, solo, torch, "cpu", [0])
+        monkeypatch.setattr(lanes, "finish", lambda: None)
+        monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: self)
+        empty = torch.empty
+        monkeypatch.setattr(torch, "empty", lambda *size, pin_memory=False, **more: empty(*size, **more))
+        lanes.host(0)
+        lanes.pair(0, 1)
+        lanes.pair(1, 0)
+        ways = [(row["op"], row["source"], row["target"]) for row in solo.rows]
+        assert ways == [
+            ("pageable", "host", "cpu:0"), ("pageable", "cpu:0", "host"), ("pinned", "host", "cpu:0"), ("pinned", "cpu:0", "host"),
+            ("pinned both", "host", "cpu:0"), ("device", "cpu:0", "cpu:1"), ("device both", "cpu:0", "cpu:1"), ("device", "cpu:1", "cpu:0"),
+        ]  # fmt: skip
+        assert solo.rows[4]["moved_bytes"] == 2 * 65536
+        assert not solo.report["problems"]
+        monkeypatch.setattr(lanes, "copier", lambda target, source, *_: lambda: target[2:].copy_(source[2:]))
+        lanes.pair(0, 1)
+        assert any("the copy differs" in text for text in solo.report["problems"])
