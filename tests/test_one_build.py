@@ -13,6 +13,7 @@ from sitetree import article, copy_book, parse_page
 from support import ROOT
 
 from bookbuild import trees
+from bookbuild.presets import presets
 
 BANDWIDTH = "      bandwidth_tb_per_s: 3.35\n"  # of the H100 SXM
 PART = "nvidia-h100-sxm"
@@ -70,6 +71,12 @@ def test_the_file_to_download_holds_it(changed):
     rows = [row for file in files for row in csv.reader(file.read_text(encoding="utf-8").splitlines())]
     [row] = [row for row in rows if row[0].startswith("NVIDIA H100 SXM")]
     assert "3.45" in row
+
+
+def test_the_calculators_start_from_it(changed):
+    """3.45 TB/s are 3.45e12 bytes a second."""
+    found = presets(changed[0] / "book" / "data", "accelerators/memory.bandwidth_tb_per_s")
+    assert found[PART].base == pytest.approx(3.45e12)
 
 
 def test_sums_that_no_longer_hold_fail_the_check(changed):

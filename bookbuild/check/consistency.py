@@ -4,6 +4,7 @@ The rules go by key names, so that they hold for every data file. `x` is any wor
     links × link_x = x              links × peer_x = x (a mesh: one link to each peer)
     x_both_ways = 2 × x_one_way     (as both_ways_unit and one_way_unit)
     xs_per_node × x_unit = node_unit, as in interfaces_per_node: 8, interface_gbps: 400, node_gbps: 3200
+    channels × bits_per_channel = width_bits
     memory_clock_mhz × 2 × bus_width_bits = bandwidth; pin_rate_gbps × width_bits = stack bandwidth
     matrix clock × units × multiply-adds × 2 = dense BF16 peak
     sparse over dense peak is 4/3, 2 or 4
@@ -22,7 +23,7 @@ from bookbuild.data import DataError, Record, covers, is_number, line_of, lookup
 from bookbuild.model import Book, Problem
 
 CODES = {
-    "data-total": "links × the rate of one link is not the total that the record has",
+    "data-total": "links × the rate of one link, or channels × bits of one, is not the total that the record has",
     "data-both-ways": "both ways is not twice one way",
     "data-per-node": "what one device or interface has, times their number, is not what the node has",
     "data-bandwidth": "width × rate of a memory bus is not the bandwidth that the record has",
@@ -133,6 +134,9 @@ def _bus(prefix: str, group: Record) -> Iterator[Fault]:
         if _differs(bandwidth, computed, 0.02):
             words = f"2 × {clock} MHz × {width} bits / 8"
             yield _fault("data-bandwidth", f"{prefix}bandwidth_tb_per_s", bandwidth, words, computed)
+    channels, each, width = (group.get(k) for k in ("channels", "bits_per_channel", "width_bits"))
+    if all(map(is_number, (channels, each, width))) and width != channels * each:
+        yield _fault("data-total", f"{prefix}width_bits", width, f"{channels} channels × {each} bits", channels * each)
     rate, width, bandwidth = (group.get(k) for k in ("pin_rate_gbps", "width_bits", "stack_bandwidth_gb_per_s"))
     if is_number(rate) and is_number(width) and is_number(bandwidth) and _differs(bandwidth, rate * width / 8, 0.02):
         words = f"{number_text(rate)} Gbps × {width} bits / 8"

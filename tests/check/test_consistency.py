@@ -18,6 +18,7 @@ FAULTS = [
         (6, "data-bandwidth", "that is 3.35"),
     ),
     ("stack", "pin_rate_gbps: 6.4\n    width_bits: 1024\n    stack_bandwidth_gb_per_s: 918", (7, "data-bandwidth", "that is 819")),
+    ("channels", "channels: 16\n    bits_per_channel: 64\n    width_bits: 2048", (7, "data-total", "that is 1024")),
     (
         "peak",
         "dense_peak: {bf16_tflops: 1979}\n    matrix_clock_mhz: 1830\n    matrix_units: {count: 528, bf16_fma_per_clock: 512}",
