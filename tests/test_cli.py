@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from oddbook import DOTS
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = """\
@@ -185,6 +186,9 @@ def test_no_cache_forgets_earlier_results(tiny):
 
 
 def test_one_job_and_two_write_the_same_bytes(tiny):
+    """A picture in it: where it lies while a build goes on has another name each time."""
+    (tiny / "docs" / "dots.png").write_bytes(DOTS)
+    (tiny / "docs" / "one.md").write_text(PAGES["one.md"] + '\n![Coloured dots](dots.png "Dots.")\n')
     written = []
     for jobs in (1, 2):
         assert build(tiny, "--jobs", jobs, SOURCE_DATE_EPOCH="1700000000").returncode == 0

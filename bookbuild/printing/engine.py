@@ -40,9 +40,18 @@ def render_pdf(
 ) -> tuple[bytes, int, PageMap]:
     """(PDF bytes, number of pages, what begins on them) of a document tree. `say` gets each line that WeasyPrint logs."""
     weasyprint = load()
-    with _quick_gc(), _listen(say, page_done):
-        text = "<!doctype html>" + trees.to_html(html)
-        source = weasyprint.HTML(string=text, url_fetcher=_fetcher(roots))
+    names = {f"root-{number}:": root.resolve().as_uri() for number, root in enumerate(roots)}
+    text = "<!doctype html>" + trees.to_html(html)
+    for root, name in zip(roots, names, strict=True):  # WeasyPrint writes hashes of addresses into the file
+        text = text.replace(root.as_uri() + "/", name + "/")
+
+    def say_where(message: str) -> None:
+        for name, uri in names.items():
+            message = message.replace(name + "/", uri + "/")
+        say(message)
+
+    with _quick_gc(), _listen(say_where, page_done):
+        source = weasyprint.HTML(string=text, url_fetcher=_fetcher(names))
         document = source.render(font_config=_font_config(), pdf_variant=VARIANT)
         merge_nested_links(document)
         identifier = hashlib.sha256(text.encode()).digest()[:16]
@@ -61,16 +70,17 @@ def _font_config():
     return config
 
 
-def _fetcher(roots: tuple[Path, ...]):
-    """Reads data: and files below `roots`, nothing from the network."""
+def _fetcher(names: dict[str, str]):
+    """Reads data: and files below the roots that `names` (name → file: address) stands for, nothing from the network."""
     from weasyprint.urls import URLFetcher
-
-    allowed = tuple(root.resolve().as_uri() + "/" for root in roots)
 
     class LocalFetcher(URLFetcher):
         def fetch(self, url, headers=None):
-            if not url.startswith(("data:", *allowed)):
-                raise ValueError("only files of the book are read")
+            name, found, path = url.partition("/")
+            if not url.startswith("data:"):
+                if not found or name not in names:
+                    raise ValueError("only files of the book are read")
+                url = f"{names[name]}/{path}"
             return super().fetch(url, headers)
 
     return LocalFetcher()
