@@ -91,19 +91,15 @@ def _spelling(passage: Passage) -> Iterator[Problem]:
             continue
         right = dictionary.get(word.lower())
         if right and word.lower() not in ours:
-            yield passage.problem(found.start(), "spelling", f"'{word}'", f"did you mean {right}?", "warning")
+            meant = right.rstrip(", ").replace(", ", " or ")
+            yield passage.problem(found.start(), "spelling", f"'{word}'", f"did you mean {meant}?", "warning")
 
 
 @lru_cache(maxsize=1)
 def misspellings() -> dict[str, str]:
-    """codespell's dictionary: word in lower case → what is meant."""
-    found = {}
-    text = (files("codespell_lib") / "data" / "dictionary.txt").read_text(encoding="utf-8")
-    for line in text.split("\n"):
-        wrong, arrow, right = line.partition("->")
-        if arrow:
-            found[wrong.lower()] = right.rstrip(", ").replace(", ", " or ")
-    return found
+    """codespell's dictionary: word in lower case → what is meant, several with commas between and perhaps one behind."""
+    text = (files("codespell_lib") / "data" / "dictionary.txt").read_text(encoding="utf-8").lower()
+    return dict(line.split("->", 1) for line in text.split("\n") if "->" in line)
 
 
 @lru_cache(maxsize=1)
