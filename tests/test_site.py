@@ -133,7 +133,8 @@ def one_page(folder: Path) -> None:
     shutil.copytree(ROOT / "bookbuild" / "theme", folder / "bookbuild" / "theme")
     config, _, _ = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")
     (folder / "mkdocs.yml").write_text(f"{config}\nnav: [index.md, conventions.md]\n", encoding="utf-8")
-    (folder / "book").mkdir()
+    for name in ("book", "tools"):
+        (folder / name).mkdir()
     for name in ("index.md", "conventions.md"):
         (folder / "book" / name).write_text("# A page\n", encoding="utf-8")
 
