@@ -28,7 +28,7 @@ test = ["gadget"]
 PIPELINE = """\
 import sys
 from collections import namedtuple
-Options = namedtuple("Options", "config output chapters paper jobs strict format")
+Options = namedtuple("Options", "config output chapters paper epub_maths jobs strict format")
 def run(command, options, progress):
     print("ran", command, options.paper, sys.prefix)
     return 0
