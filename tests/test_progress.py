@@ -97,7 +97,11 @@ def test_the_command_line_rewrites_its_line_on_a_real_terminal():
     command = [sys.executable, ROOT / "build.py", "check", "--config", ROOT / "tests/minibook/mkdocs.yml"]
     env = {**os.environ, "COLUMNS": "80"}
     process = subprocess.Popen(
-        [*command, "--no-bootstrap"], stdout=subprocess.DEVNULL, stderr=child, stdin=child, env=env
+        [*command, "--no-bootstrap", "--no-cache"],
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+        stdin=child,
+        env=env,
     )
     os.close(child)
     said = b""
